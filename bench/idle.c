@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a poll that finds nothing costs a program that has many silent queue pairs, or many silent peers: nanoseconds, the median of many.
+ * What a poll that finds nothing costs a program that has many silent queue pairs, or many silent
+ * peers: nanoseconds, the median of many.
  *
  *   bench-idle queue-pairs|peers COUNT
  *
- * Queue pairs are connected to themselves. Peers are processes, each with a connection that has brought one message.
+ * Queue pairs are connected to themselves. Peers are processes, each with a connection that has
+ * brought one message.
  */
 #include "tests/clients/two_sides.h"
 

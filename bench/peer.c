@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine itself can do, beside which softib is measured: memcpy (one core, or two at once), TCP over loopback (busy-polled),
- * waking another process by a futex, what the system's own ways into another process's memory take, and a cache line's way from core to core. */
+/* What the machine itself can do, beside which softib is measured: memcpy (one core, or two at
+ * once), TCP over loopback (busy-polled), waking another process by a futex, what the system's own
+ * ways into another process's memory take, and a cache line's way from core to core. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,8 @@ static void fail(const char *what)
 /* MB/s of copying byte_count bytes again and again, on one core. */
 static double memcpy_rate(size_t byte_count)
 {
-	/* As many bytes as the programs that it stands beside move (MANY_BYTES of figures/targets.py). */
+	/* As many bytes as the programs that it stands beside move (MANY_BYTES of
+	 * figures/targets.py). */
 	size_t rounds = ((size_t)1 << 33) / byte_count;
 	char *from = malloc(byte_count), *to = malloc(byte_count);
 
@@ -93,10 +95,12 @@ static void sleep_until(uint32_t *word, uint32_t value)
 	}
 }
 
-/* Microseconds from a wake to the other process running, half a round trip, both asleep in between. */
+/* Microseconds from a wake to the other process running, half a round trip, both asleep in between.
+ */
 static double futex_wake(unsigned rounds)
 {
-	uint32_t *word = mmap(NULL, sizeof(*word), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t *word = mmap(NULL, sizeof(*word), PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (word == MAP_FAILED)
 		fail("mmap");
@@ -127,7 +131,8 @@ static double futex_wake(unsigned rounds)
 static void move_all(int socket, char *bytes, size_t byte_count, int is_send)
 {
 	while (byte_count) {
-		ssize_t moved = is_send ? send(socket, bytes, byte_count, MSG_DONTWAIT) : recv(socket, bytes, byte_count, MSG_DONTWAIT);
+		ssize_t moved = is_send ? send(socket, bytes, byte_count, MSG_DONTWAIT)
+					: recv(socket, bytes, byte_count, MSG_DONTWAIT);
 
 		if (moved < 0 && errno != EAGAIN)
 			fail("socket");
@@ -142,11 +147,13 @@ static void move_all(int socket, char *bytes, size_t byte_count, int is_send)
 
 static void tcp_pair(int ret_sockets[2])
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t length = sizeof(address);
 	int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
-	if (bind(listener, (void *)&address, sizeof(address)) || listen(listener, 1) || getsockname(listener, (void *)&address, &length))
+	if (bind(listener, (void *)&address, sizeof(address)) || listen(listener, 1) ||
+	    getsockname(listener, (void *)&address, &length))
 		fail("listen");
 	ret_sockets[0] = socket(AF_INET, SOCK_STREAM, 0);
 	if (connect(ret_sockets[0], (void *)&address, sizeof(address)))
@@ -231,7 +238,8 @@ enum way { BY_FILE, BY_CALL };
 
 static void write_there(enum way way, int file, const struct side *peer, uint64_t value)
 {
-	struct iovec here = {&value, sizeof(value)}, there = {(void *)(uintptr_t)peer->address, sizeof(value)};
+	struct iovec here = {&value, sizeof(value)},
+		     there = {(void *)(uintptr_t)peer->address, sizeof(value)};
 	ssize_t moved = way == BY_FILE ? pwrite(file, &value, sizeof(value), (off_t)peer->address)
 				       : process_vm_writev(peer->pid, &here, 1, &there, 1, 0);
 
@@ -239,10 +247,12 @@ static void write_there(enum way way, int file, const struct side *peer, uint64_
 		fail("write to another process");
 }
 
-/* Half a round trip in microseconds, median, of 8 bytes: by /proc/<pid>/mem, or by process_vm_writev. */
+/* Half a round trip in microseconds, median, of 8 bytes: by /proc/<pid>/mem, or by
+ * process_vm_writev. */
 static double memory_latency(enum way way, unsigned rounds)
 {
-	struct side *sides = mmap(NULL, 2 * sizeof(*sides), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct side *sides = mmap(NULL, 2 * sizeof(*sides), PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	double *samples = malloc(rounds * sizeof(*samples));
 	char path[32];
 
@@ -282,10 +292,12 @@ static double memory_latency(enum way way, unsigned rounds)
 
 enum { CROSSINGS = 1000, CROSSING_SAMPLES = 101 };
 
-/* Microseconds that a word takes from one process to the other, by plain stores. The median of samples: at first both may have one core. */
+/* Microseconds that a word takes from one process to the other, by plain stores. The median of
+ * samples: at first both may have one core. */
 static double line_latency(void)
 {
-	uint64_t *words = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t *words =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	double samples[CROSSING_SAMPLES];
 
 	if (words == MAP_FAILED)
@@ -320,7 +332,8 @@ static double line_latency(void)
 int main(int argc, char **argv)
 {
 	if (argc != 3) {
-		fprintf(stderr, "usage: bench-peer memcpy|memcpy-pair|tcp-lat|tcp-bw|futex-wake|mem-file-lat|mem-call-lat|line-lat BYTES\n");
+		fprintf(stderr,
+			"usage: bench-peer memcpy|memcpy-pair|tcp-lat|tcp-bw|futex-wake|mem-file-lat|mem-call-lat|line-lat BYTES\n");
 		return 2;
 	}
 

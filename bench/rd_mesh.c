@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All-to-all among N nodes: a mesh of reliable connections beside one RD queue pair and one EE context per peer in each node.
+ * All-to-all among N nodes: a mesh of reliable connections beside one RD queue pair and one EE
+ * context per peer in each node.
  *
- * The adapters are in one process and packets cross as encoded bytes in steps of one wire latency, so that the figures are the engines' own:
- * memory of a node's adapter (malloc), receive buffers that it must keep posted, messages per second of CPU time, and how many wire latencies
- * one round takes (each node sends one message to each other node).
+ * The adapters are in one process and packets cross as encoded bytes in steps of one wire latency,
+ * so that the figures are the engines' own: memory of a node's adapter (malloc), receive buffers
+ * that it must keep posted, messages per second of CPU time, and how many wire latencies one round
+ * takes (each node sends one message to each other node).
  */
 #include <malloc.h>
 #include <stdbool.h>
@@ -22,7 +24,8 @@
 enum {
 	NODES_MAX = 64,
 	MESSAGE_BYTES = 64,
-	RECEIVES_PER_PEER = 16, /* of a connection; a node with one queue needs so many plus two per peer */
+	RECEIVES_PER_PEER =
+		16, /* of a connection; a node with one queue needs so many plus two per peer */
 	FIRST_LID = 1,
 	QPNS = 1024,
 	MTU_CODE = 3,
@@ -109,9 +112,12 @@ static void connect(struct qp_object *object, unsigned peer, uint32_t number)
 	modify(object, &attributes, QP_HAS_PKEY_INDEX | QP_HAS_PORT | of_queues);
 	attributes.state = QP_RTR;
 	modify(object, &attributes,
-	       QP_HAS_ADDRESS | QP_HAS_PATH_MTU | QP_HAS_DESTINATION_QPN | QP_HAS_RQ_PSN | QP_HAS_RESPONDER_RESOURCES | of_receives);
+	       QP_HAS_ADDRESS | QP_HAS_PATH_MTU | QP_HAS_DESTINATION_QPN | QP_HAS_RQ_PSN |
+		       QP_HAS_RESPONDER_RESOURCES | of_receives);
 	attributes.state = QP_RTS;
-	modify(object, &attributes, QP_HAS_SQ_PSN | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY | QP_HAS_INITIATOR_DEPTH);
+	modify(object, &attributes,
+	       QP_HAS_SQ_PSN | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
+		       QP_HAS_INITIATOR_DEPTH);
 }
 
 static void ready_rd(struct qp_object *object)
@@ -141,7 +147,8 @@ static struct qp_object *make_qp(struct node *node)
 		.send_cq = node->cq,
 		.receive_cq = node->cq,
 		.rdd = is_rd ? node->rdd : NULL,
-		.capabilities = {is_rd ? RECEIVES_PER_PEER + node_count : RECEIVES_PER_PEER, receives_of_a_queue(), 1, 1, 0},
+		.capabilities = {is_rd ? RECEIVES_PER_PEER + node_count : RECEIVES_PER_PEER,
+				 receives_of_a_queue(), 1, 1, 0},
 	};
 	struct qp_object *qp;
 
@@ -163,12 +170,16 @@ static void node_init(struct node *node, unsigned index)
 		.pkeys = {0xffff},
 	};
 
-	require(hca_init(&node->hca, &hca_limits_default, &owner, index + 1, 1) == 0, "make an adapter");
+	require(hca_init(&node->hca, &hca_limits_default, &owner, index + 1, 1) == 0,
+		"make an adapter");
 	require(hca_add_qpns(&node->hca, (index + 1) * QPNS, QPNS) == 0, "take numbers");
 	hca_port_update(&node->hca, &view, false);
-	require(hca_pd_alloc(&node->hca, &node->pd) == 0 && cq_create(&node->hca, 8192, NULL, &node->cq) == 0, "make a CQ");
+	require(hca_pd_alloc(&node->hca, &node->pd) == 0 &&
+			cq_create(&node->hca, 8192, NULL, &node->cq) == 0,
+		"make a CQ");
 	node->bytes = calloc(1, 4096);
-	require(node->bytes && region_register(&node->hca.memory, node->pd, node->bytes, 4096, (uintptr_t)node->bytes, ACCESS_LOCAL_WRITE,
+	require(node->bytes && region_register(&node->hca.memory, node->pd, node->bytes, 4096,
+					       (uintptr_t)node->bytes, ACCESS_LOCAL_WRITE,
 					       &node->region) == 0,
 		"register");
 }
@@ -185,7 +196,8 @@ static void add_service(struct node *node, unsigned index)
 		if (peer == index)
 			continue;
 		if (is_rd)
-			require(eec_create(node->rdd, NULL, &node->eecs[peer]) == 0, "make a context");
+			require(eec_create(node->rdd, NULL, &node->eecs[peer]) == 0,
+				"make a context");
 		else
 			node->qps[peer] = make_qp(node);
 	}
@@ -211,7 +223,8 @@ static void post_to_all(unsigned index)
 	const struct sge sge = {(uintptr_t)node->bytes, MESSAGE_BYTES, node->region->key};
 
 	for (unsigned peer = 0; peer < node_count; peer++) {
-		struct send_request request = {.opcode = SEND_SEND, .flags = SEND_SIGNALED, .sge_count = 1, .sges = &sge};
+		struct send_request request = {
+			.opcode = SEND_SEND, .flags = SEND_SIGNALED, .sge_count = 1, .sges = &sge};
 
 		if (peer == index)
 			continue;
@@ -220,7 +233,8 @@ static void post_to_all(unsigned index)
 			request.remote_qpn = nodes[peer].qps[peer]->qp.qpn;
 			request.remote_qkey = QKEY;
 		}
-		require(qp_object_post_send(node->qps[is_rd ? index : peer], now, &request) == 0, "post a send");
+		require(qp_object_post_send(node->qps[is_rd ? index : peer], now, &request) == 0,
+			"post a send");
 	}
 }
 
@@ -241,7 +255,9 @@ static void transmit(struct node *node)
 		for (unsigned i = 0; i < count; i++) {
 			struct flight *flight = &flights[1][flight_counts[1]++];
 
-			require(flight_counts[1] < FLIGHTS_MAX && packet_bytes(&packets[i]) <= FLIGHT_BYTES, "room in flight");
+			require(flight_counts[1] < FLIGHTS_MAX &&
+					packet_bytes(&packets[i]) <= FLIGHT_BYTES,
+				"room in flight");
 			flight->dlid = packets[i].lrh.dlid;
 			flight->byte_count = (uint16_t)packet_encode(&packets[i], flight->bytes);
 		}
@@ -279,7 +295,8 @@ static bool step(void)
 		struct flight *flight = &flights[0][i];
 		struct packet packet;
 
-		require(packet_decode(flight->bytes, flight->byte_count, 1, &packet) == PACKET_OK, "decode");
+		require(packet_decode(flight->bytes, flight->byte_count, 1, &packet) == PACKET_OK,
+			"decode");
 		hca_receive(&nodes[flight->dlid - FIRST_LID].hca, now, 1, &packet);
 	}
 	for (unsigned i = 0; i < node_count; i++)
@@ -330,7 +347,8 @@ int main(int argc, char **argv)
 	double seconds = cpu_seconds() - start;
 
 	require(received == (uint64_t)rounds * node_count * (node_count - 1), "every message came");
-	printf("%s %u nodes: %zu adapter bytes, %zu receive buffer bytes, %.0f messages/s, %.1f latencies/round\n", argv[1], node_count, bytes,
-	       (size_t)queues * receives_of_a_queue() * MESSAGE_BYTES, (double)received / seconds, (double)steps / rounds);
+	printf("%s %u nodes: %zu adapter bytes, %zu receive buffer bytes, %.0f messages/s, %.1f latencies/round\n",
+	       argv[1], node_count, bytes, (size_t)queues * receives_of_a_queue() * MESSAGE_BYTES,
+	       (double)received / seconds, (double)steps / rounds);
 	return 0;
 }

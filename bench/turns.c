@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tools/train lets two processes do besides bench/instructions.c, which talks to itself: they take
- * turns, as a latency test does; one sends to the other without a pause, as a bandwidth test, by a
- * connection and by datagrams, messages that are copied and others that are fetched; and one reads,
- * writes and adds in the other's memory, in pages that are shared and in one that is not.
+ * What tools/train lets two processes do besides bench/instructions.c, which talks to itself: they
+ * take turns, as a latency test does; one sends to the other without a pause, as a bandwidth test,
+ * by a connection and by datagrams, messages that are copied and others that are fetched; and one
+ * reads, writes and adds in the other's memory, in pages that are shared and in one that is not.
  *
  *   turns ROUNDS
  */
@@ -20,14 +20,14 @@ enum {
 	SIGNALED = QUEUE_DEPTH / 2,
 	TRIES_MAX = 100000000,
 	TRIES_PER_YIELD = 32,
-	/* The first page of a buffer is not all the buffer's, and so stays where it is; the others are
-	 * shared (runtime/rma/shared_mr.h). */
+	/* The first page of a buffer is not all the buffer's, and so stays where it is; the others
+	 * are shared (runtime/rma/shared_mr.h). */
 	OWN_PLACE = 0,
 	SHARED_PLACE = 8192,
 };
 
-/* What the preload of softib run has: without it nothing is shared, since nobody would tell of threads.
- * There are none here. */
+/* What the preload of softib run has: without it nothing is shared, since nobody would tell of
+ * threads. There are none here. */
 __attribute__((visibility("default"))) void (*softib_before_thread)(void);
 
 struct address {
@@ -46,8 +46,8 @@ struct turns {
 	int socket;
 };
 
-/* Waits for so many completions. A build has other work for the processors than the peer: polls that
- * find nothing while it waits for one would be most of what is counted. */
+/* Waits for so many completions. A build has other work for the processors than the peer: polls
+ * that find nothing while it waits for one would be most of what is counted. */
 static void await(struct ibv_cq *cq, int count)
 {
 	struct ibv_wc wc[POLLED];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What control calls of a program cost: microseconds of a registration and of taking an RC queue pair from RESET to RTS (medians), and a
- * program that only sits there, attached. */
+/* What control calls of a program cost: microseconds of a registration and of taking an RC queue
+ * pair from RESET to RTS (medians), and a program that only sits there, attached. */
 #include <infiniband/verbs.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,13 +27,15 @@ static void require(int is_right, const char *what)
 
 static double registration(struct ibv_pd *pd, size_t byte_count)
 {
-	void *memory = mmap(NULL, byte_count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory = mmap(NULL, byte_count, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	double samples[REGISTRATIONS];
 
 	require(memory != MAP_FAILED, "mmap");
 	for (size_t index = 0; index < REGISTRATIONS; index++) {
 		double start = microseconds();
-		struct ibv_mr *mr = ibv_reg_mr(pd, memory, byte_count, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+		struct ibv_mr *mr = ibv_reg_mr(pd, memory, byte_count,
+					       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 
 		samples[index] = microseconds() - start;
 		require(mr != NULL, "ibv_reg_mr");
@@ -46,14 +48,34 @@ static double registration(struct ibv_pd *pd, size_t byte_count)
 /* The queue pair is connected to itself: what counts is the calls. */
 static void connect_queue_pair(struct ibv_qp *qp, uint16_t lid)
 {
-	struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+	struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_INIT,
+					 .port_num = 1,
+					 .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
 
-	require(!ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), "INIT");
-	attributes = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096, .dest_qp_num = qp->qp_num, .max_dest_rd_atomic = 1, .min_rnr_timer = 12};
+	require(!ibv_modify_qp(qp, &attributes,
+			       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				       IBV_QP_ACCESS_FLAGS),
+		"INIT");
+	attributes = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+					  .path_mtu = IBV_MTU_4096,
+					  .dest_qp_num = qp->qp_num,
+					  .max_dest_rd_atomic = 1,
+					  .min_rnr_timer = 12};
 	attributes.ah_attr = (struct ibv_ah_attr){.dlid = lid, .port_num = 1};
-	require(!ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER), "RTR");
-	attributes = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1};
-	require(!ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC), "RTS");
+	require(!ibv_modify_qp(qp, &attributes,
+			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				       IBV_QP_MIN_RNR_TIMER),
+		"RTR");
+	attributes = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
+					  .timeout = 14,
+					  .retry_cnt = 7,
+					  .rnr_retry = 7,
+					  .max_rd_atomic = 1};
+	require(!ibv_modify_qp(qp, &attributes,
+			       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
+		"RTS");
 }
 
 static double connection(struct ibv_context *context, struct ibv_pd *pd)
@@ -65,7 +87,10 @@ static double connection(struct ibv_context *context, struct ibv_pd *pd)
 
 	require(cq && !ibv_query_port(context, 1, &port), "ibv_create_cq");
 	for (size_t index = 0; index < QUEUE_PAIRS; index++) {
-		struct ibv_qp_init_attr init = {.send_cq = cq, .recv_cq = cq, .cap = {8, 8, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+		struct ibv_qp_init_attr init = {.send_cq = cq,
+						.recv_cq = cq,
+						.cap = {8, 8, 1, 1, 0},
+						.qp_type = IBV_QPT_RC};
 
 		queue_pairs[index] = ibv_create_qp(pd, &init);
 		require(queue_pairs[index] != NULL, "ibv_create_qp");
@@ -104,7 +129,8 @@ int main(int argc, char **argv)
 	}
 	require(pd != NULL, "ibv_open_device");
 	if (!strncmp(argv[1], REGISTER, sizeof(REGISTER) - 1))
-		printf("%.3f\n", registration(pd, strtoul(argv[1] + sizeof(REGISTER) - 1, NULL, 0)));
+		printf("%.3f\n",
+		       registration(pd, strtoul(argv[1] + sizeof(REGISTER) - 1, NULL, 0)));
 	else if (!strcmp(argv[1], "connect"))
 		printf("%.3f\n", connection(context, pd));
 	else if (!strcmp(argv[1], "idle"))

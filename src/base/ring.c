@@ -86,8 +86,8 @@ uint64_t ring_room_at_least(struct ring_producer *producer, uint64_t byte_count)
 	return ring_room(producer);
 }
 
-/* What a record of that many bytes needs at the next position: itself, and the end of the ring where
- * it does not fit there. */
+/* What a record of that many bytes needs at the next position: itself, and the end of the ring
+ * where it does not fit there. */
 static uint64_t bytes_needed(const struct ring_producer *producer, uint64_t record_bytes)
 {
 	uint64_t to_end =

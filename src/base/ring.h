@@ -57,10 +57,9 @@ struct ring_shared {
 /* One side's private view of a record: the other side can change the shared header at any time, so
  * it is read and written exactly once. */
 struct ring_record {
-	uint32_t
-		byte_count; /* of the body; what the record occupies: ring_record_bytes */
-	uint16_t kind; /* not RING_RECORD_FILLER; RING_RECORD_PAYLOAD: base/ring_payloads.h */
-	uint16_t port;	    /* the user's: 1-based port of the adapter, or 0 */
+	uint32_t byte_count; /* of the body; what the record occupies: ring_record_bytes */
+	uint16_t kind;	     /* not RING_RECORD_FILLER; RING_RECORD_PAYLOAD: base/ring_payloads.h */
+	uint16_t port;	     /* the user's: 1-based port of the adapter, or 0 */
 	uint32_t packet_count; /* the user's: packets of a train */
 	uint32_t word;	       /* the user's */
 	uint8_t *body; /* in the ring, on a 16-byte boundary (8 in a stamped one); a consumer must
@@ -121,7 +120,8 @@ static inline uint64_t ring_stamped_bytes(uint32_t byte_count)
 	       ~(uint64_t)(RING_CACHE_LINE - 1);
 }
 
-/* What the header of a record in a stamped ring says, but for what its user says of packets and the word.
+/* What the header of a record in a stamped ring says, but for what its user says of packets and the
+ * word.
  */
 static inline uint64_t ring_sizes(uint32_t byte_count, uint16_t kind, uint16_t port)
 {
@@ -182,7 +182,8 @@ static inline bool ring_fits(const struct ring_producer *producer, uint64_t byte
 	       producer->tail + byte_count - producer->head_seen <= producer->data_bytes;
 }
 
-/* Whether so many bytes may lie at the head of one: before its end, and no more than were released. */
+/* Whether so many bytes may lie at the head of one: before its end, and no more than were released.
+ */
 static inline bool ring_may_hold(const struct ring_consumer *consumer, uint64_t byte_count)
 {
 	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
@@ -191,8 +192,8 @@ static inline bool ring_may_hold(const struct ring_consumer *consumer, uint64_t 
 	       consumer->head + byte_count - consumer->released <= consumer->data_bytes;
 }
 
-/* Of a stamped ring, in line: where the body of the next record begins, if it fits before the end of
- * the ring and into the room that is known; NULL: ask ring_reserve. */
+/* Of a stamped ring, in line: where the body of the next record begins, if it fits before the end
+ * of the ring and into the room that is known; NULL: ask ring_reserve. */
 static inline uint8_t *ring_reserve_stamped(struct ring_producer *producer, uint32_t byte_count)
 {
 	uint64_t offset = producer->tail & (producer->data_bytes - 1);
@@ -207,13 +208,12 @@ static inline uint8_t *ring_reserve_stamped(struct ring_producer *producer, uint
  * looking at. */
 static inline void ring_want_ahead(const struct ring_producer *producer)
 {
-	cache_line_want(producer->data +
-			((producer->tail + RING_LINES_AHEAD * RING_CACHE_LINE) &
-			 (producer->data_bytes - 1)));
+	cache_line_want(producer->data + ((producer->tail + RING_LINES_AHEAD * RING_CACHE_LINE) &
+					  (producer->data_bytes - 1)));
 }
 
-/* The record at the tail, reserved in either way, is complete. The first: its header lies there, and says
- * this. */
+/* The record at the tail, reserved in either way, is complete. The first: its header lies there,
+ * and says this. */
 static inline void ring_commit_stamped_at(struct ring_producer *producer, uint64_t *header,
 					  uint64_t sizes, uint32_t packet_count)
 {
@@ -266,7 +266,8 @@ static inline bool ring_kind_is_plain(uint16_t kind)
 	return (uint16_t)(kind - 1) < RING_RECORD_PAYLOAD - 1;
 }
 
-/* The next record of a stamped ring, if there is one: as ring_next, in line but for what is rare. */
+/* The next record of a stamped ring, if there is one: as ring_next, in line but for what is rare.
+ */
 static inline const struct ring_record *ring_next_stamped(struct ring_consumer *consumer)
 {
 	const uint64_t *header = consumer->stamp_at;
@@ -308,9 +309,10 @@ static inline uint64_t ring_record_sizes(const struct ring_record *record)
 	return ring_sizes(record->byte_count, record->kind, record->port);
 }
 
-/* The body of the next record of a stamped ring, if it is there and its header says this, one packet,
- * and no word; it is not taken by that. */
-static inline const uint8_t *ring_peek_expected(const struct ring_consumer *consumer, uint64_t sizes)
+/* The body of the next record of a stamped ring, if it is there and its header says this, one
+ * packet, and no word; it is not taken by that. */
+static inline const uint8_t *ring_peek_expected(const struct ring_consumer *consumer,
+						uint64_t sizes)
 {
 	const uint64_t *header = consumer->stamp_at;
 
@@ -331,9 +333,9 @@ static inline void ring_take_expected(struct ring_consumer *consumer, uint64_t s
 	__builtin_prefetch(consumer->stamp_at);
 }
 
-/* Whether the consumer of a stamped ring sleeps and wants a doorbell (said once per sleep); looked at
- * after the stamps were stored. One that fences for both before it looks at the stamps spares the
- * producer the wait for its stores. */
+/* Whether the consumer of a stamped ring sleeps and wants a doorbell (said once per sleep); looked
+ * at after the stamps were stored. One that fences for both before it looks at the stamps spares
+ * the producer the wait for its stores. */
 MUST_USE static inline bool ring_announce(struct ring_producer *producer)
 {
 	struct ring_shared *shared = producer->shared;

@@ -98,7 +98,7 @@ static uint32_t payload_body_bytes(const uint8_t *at, uint64_t form, uint64_t re
 }
 
 static const struct ring_record *pass_payload(struct ring_consumer *consumer, uint8_t *at,
-					     uint32_t byte_count)
+					      uint32_t byte_count)
 {
 	consumer->is_corrupt |= !byte_count;
 	if (!byte_count || !pass_stamped(consumer, ring_payload_bytes(byte_count)))

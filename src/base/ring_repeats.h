@@ -25,7 +25,7 @@ static inline uint64_t ring_payload_form(uint32_t byte_count)
 	if (byte_count <= RING_PAYLOAD_SHORT_BYTES)
 		return RING_FORM_SHORT_PAYLOAD;
 	return byte_count <= RING_PAYLOAD_LONG_BYTES ? RING_FORM_LONG_PAYLOAD
-						    : RING_FORM_LINES_PAYLOAD;
+						     : RING_FORM_LINES_PAYLOAD;
 }
 
 /* Its stamp, and of whole lines what they take. */
@@ -40,7 +40,8 @@ static inline uint64_t ring_payload_bytes(uint32_t byte_count)
 		return 16;
 	if (byte_count <= RING_PAYLOAD_LONG_BYTES)
 		return 32;
-	return (ring_payload_header_bytes(byte_count) + (uint64_t)byte_count + RING_CACHE_LINE - 1) &
+	return (ring_payload_header_bytes(byte_count) + (uint64_t)byte_count + RING_CACHE_LINE -
+		1) &
 	       ~(uint64_t)(RING_CACHE_LINE - 1);
 }
 
@@ -101,7 +102,7 @@ struct ring_payloads {
 };
 
 static inline struct ring_payloads ring_payloads_begin(const struct ring_consumer *consumer,
-						     uint32_t byte_count)
+						       uint32_t byte_count)
 {
 	const uint64_t form = ring_payload_form(byte_count);
 	const uint64_t offset = consumer->head & (consumer->data_bytes - 1);
@@ -154,7 +155,7 @@ static inline void ring_payloads_take(struct ring_payloads *repeats)
 }
 
 static inline void ring_payloads_end(const struct ring_payloads *repeats,
-				    struct ring_consumer *consumer)
+				     struct ring_consumer *consumer)
 {
 	consumer->head = repeats->head;
 	ring_expect_stamp(consumer);

@@ -64,8 +64,8 @@ static inline uint64_t word_ring_lap(uint64_t position)
 /* A word will be put soon. */
 static inline void word_ring_want(const struct word_producer *producer)
 {
-	cache_line_want((const uint8_t *)&producer->shared
-				->words[producer->tail % WORD_RING_COUNT]);
+	cache_line_want(
+		(const uint8_t *)&producer->shared->words[producer->tail % WORD_RING_COUNT]);
 }
 
 static inline void word_ring_put(struct word_producer *producer, uint64_t number)

@@ -128,12 +128,12 @@ enum cm_command_kind {
 	/* channel: the new one; value: how many of its events were read. With the program's end of
 	 * the old channel, which nobody reads from meanwhile. */
 	CM_MIGRATE,
-	CM_SET_OPTION,	/* option, value */
-	CM_JOIN,	/* destination; value: join flags; token */
-	CM_LEAVE,	/* token */
-	CM_FIND_HOST,	/* name -> route.source: its IPv4, route.destination: its IPv6 address */
-	CM_WRITE_EVENT, /* option: its kind; value: its status; argument */
-	CM_QUERY,	/* -> route */
+	CM_SET_OPTION,	   /* option, value */
+	CM_JOIN,	   /* destination; value: join flags; token */
+	CM_LEAVE,	   /* token */
+	CM_FIND_HOST,	   /* name -> route.source: its IPv4, route.destination: its IPv6 address */
+	CM_WRITE_EVENT,	   /* option: its kind; value: its status; argument */
+	CM_QUERY,	   /* -> route */
 	CM_FIND_ALTERNATE, /* source, destination: the GIDs of the ports between which it leads */
 	/* Unread events of an id that is gone leave this channel; with the program's end of it. */
 	CM_DROP_EVENTS,

@@ -2,8 +2,9 @@
 /*
  * Doorbells: descriptors that one party sleeps on and others ring.
  *
- * A doorbell is a pipe. Whether a write may block is a property of the open file, and passing a descriptor shares that; so every holder
- * is given an open file of its own, and nobody can make another one's ring block.
+ * A doorbell is a pipe. Whether a write may block is a property of the open file, and passing a
+ * descriptor shares that; so every holder is given an open file of its own, and nobody can make
+ * another one's ring block.
  */
 #ifndef SOFTIB_IPC_DOORBELL_H
 #define SOFTIB_IPC_DOORBELL_H

@@ -16,8 +16,8 @@ MUST_USE int memory_file_create(const char *name, size_t byte_count, int *ret_fi
 MUST_USE int memory_file_create_published(const char *name, size_t byte_count, int *ret_file,
 					  void **ret_memory);
 
-/* Gives a memfd that size. Under a limit on the size of files ftruncate raises SIGXFSZ, which would end a
- * program that only opened a device: here it is -EFBIG. */
+/* Gives a memfd that size. Under a limit on the size of files ftruncate raises SIGXFSZ, which would
+ * end a program that only opened a device: here it is -EFBIG. */
 MUST_USE int memory_file_resize(int file, size_t byte_count);
 
 /* Maps a descriptor that somebody sent. -EPROTO: not sealed, or not of that size. */

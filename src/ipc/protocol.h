@@ -27,13 +27,13 @@
  * it stays with this process until RECORD_TARGET_RECALLED
  *   {"command":"target-open","adapter":I,"domain":N,"qpn":N}
  *   {"command":"catch-up"}          -> what is in the up ring has been read
- *   {"command":"target-borrow","adapter":I,"domain":N,"qpn":N,"now":bool} -> it is in the down ring;
- * EAGAIN: another process has it still
- *   {"command":"raw","adapter":I,"port":N,"kind":0|1} -> the raw packets of that kind (enum raw_kind)
- * that the port receives are this program's until RECORD_RAW_RELEASED, and only it may send such;
- * EBUSY: another has them, or it has them already
- *   {"command":"mads","adapter":"softib0","port":N} -> descriptor: a socket for the MADs of that port
- * (runtime/mad_port.h)
+ *   {"command":"target-borrow","adapter":I,"domain":N,"qpn":N,"now":bool} -> it is in the down
+ * ring; EAGAIN: another process has it still
+ *   {"command":"raw","adapter":I,"port":N,"kind":0|1} -> the raw packets of that kind (enum
+ * raw_kind) that the port receives are this program's until RECORD_RAW_RELEASED, and only it may
+ * send such; EBUSY: another has them, or it has them already
+ *   {"command":"mads","adapter":"softib0","port":N} -> descriptor: a socket for the MADs of that
+ * port (runtime/mad_port.h)
  *   {"command":"mad-register","inode":of that socket,"class","version","oui","kind","methods_low",
  * "methods_high"} -> "id","number"; {"command":"mad-unregister","inode","id"}
  *   tools: {"command":"hosts"},
@@ -70,7 +70,7 @@ enum record_kind {
 				    with "ring" and read it from now on */
 	RECORD_PORT_UPDATE = 5,	 /* down: struct port_update */
 	/* XRC targets of domains that processes share: record->word = QPN. */
-	RECORD_TARGET_LEASED = 6,	     /* down: struct xrc_lease, then the state */
+	RECORD_TARGET_LEASED = 6,    /* down: struct xrc_lease, then the state */
 	RECORD_TARGET_PACKET = 7,    /* down: as RECORD_PACKET, for a target that was lent */
 	RECORD_TARGET_RECALLED = 8,  /* down: give it back when it is idle; packet_count 1: now */
 	RECORD_TARGET_EVENT = 9,     /* down: packet_count = enum qp_event that it raised */
@@ -85,19 +85,20 @@ enum record_kind {
 	RECORD_RAW_PACKET = 19, /* down: as RECORD_PACKET, for the raw queue pair of the port */
 	RECORD_RAW_RELEASED =
 		20, /* up: it is gone; record->word = port number << 8 | enum raw_kind */
-	RECORD_RMA_GRANT_REQUEST = 14, /* on direct rings: struct rma_grant_request, then the headers of a
-					packet (ipc/rma_area.h) */
+	RECORD_RMA_GRANT_REQUEST = 14, /* on direct rings: struct rma_grant_request, then the
+					headers of a packet (ipc/rma_area.h) */
 	RECORD_ZCOPY = 15, /* on direct rings: as RECORD_PACKET, with a struct zcopy_ticket for the
 			       payload (runtime/zcopy/zcopy_send.h) */
-	RECORD_UD_ZCOPY = 21,   /* on direct rings: a struct ud_zcopy_ticket, then as RECORD_PACKET: a
-			       datagram, with room for its payload (runtime/zcopy/ud_zcopy.h) */
-	RECORD_TEMPLATE = 23, /* on direct rings: as RECORD_PACKET; repeats may follow (runtime/fast/burst.h) */
+	RECORD_UD_ZCOPY = 21, /* on direct rings: a struct ud_zcopy_ticket, then as RECORD_PACKET: a
+			     datagram, with room for its payload (runtime/zcopy/ud_zcopy.h) */
+	RECORD_TEMPLATE = 23, /* on direct rings: as RECORD_PACKET; repeats may follow
+				 (runtime/fast/burst.h) */
 	RECORD_KEY_VIOLATION = 24, /* up: struct key_violation */
-	RECORD_PIN_ASKED = 22,	   /* on direct rings: struct pin_ask (runtime/rma/pinned_range.h) */
+	RECORD_PIN_ASKED = 22, /* on direct rings: struct pin_ask (runtime/rma/pinned_range.h) */
 };
 
-/* What the packet itself does not say: the static rate of its address vector (a code of wire/rate.h;
- * 0: as fast as the port) and the queue pair or EE context that sends it. */
+/* What the packet itself does not say: the static rate of its address vector (a code of
+ * wire/rate.h; 0: as fast as the port) and the queue pair or EE context that sends it. */
 static inline uint32_t record_packet_word(uint8_t static_rate, uint32_t qpn)
 {
 	return qpn << 8 | static_rate;

@@ -22,7 +22,8 @@
 enum {
 	RMA_QPS_MAX = 1 << 14, /* queue pairs per area; memory is taken as they come */
 	RKEY_EXPORT_PAGE_BYTES = 4096,
-	RKEY_EXPORT_SHARED_BYTES = 256 << 20, /* of pages; taken from the machine as they are used */
+	RKEY_EXPORT_SHARED_BYTES = 256
+				   << 20, /* of pages; taken from the machine as they are used */
 	RKEY_EXPORT_ZCOPY_SERIALS = 512,
 	PINNED_RANGES_MAX = 16, /* per area */
 	PINNED_RANGE_BYTES = 64 << 10,
@@ -35,8 +36,8 @@ struct rkey_export_header {
 	uint32_t pid;
 	uint32_t shared_is_off; /* nothing is in the shared part any more */
 	uint32_t is_moving;	/* pages are: what is not in the shared part goes by packets */
-	/* By queue pair: changed when messages that were sent to be pulled (runtime/zcopy/zcopy_send.h) end
-	 * without having been received. */
+	/* By queue pair: changed when messages that were sent to be pulled
+	 * (runtime/zcopy/zcopy_send.h) end without having been received. */
 	uint32_t zcopy_serials[RKEY_EXPORT_ZCOPY_SERIALS];
 };
 
@@ -70,8 +71,8 @@ struct rma_grant {
 	uint32_t reserved;
 };
 
-/* Pages of the target that its ring has pinned (runtime/rma/pinned_range.h): a buffer of the ring that
- * has the index of the window. */
+/* Pages of the target that its ring has pinned (runtime/rma/pinned_range.h): a buffer of the ring
+ * that has the index of the window. */
 struct pinned_range {
 	uint32_t serial; /* odd: it holds; changed with every change */
 	uint32_t byte_count;
@@ -91,8 +92,8 @@ struct rma_area {
 	_Alignas(64) uint64_t hazard;
 	_Alignas(64) uint64_t placed[RMA_QPS_MAX]; /* rma_progress_word() by index */
 	_Alignas(64) uint32_t takes_zcopy; /* not 0: it takes messages whose payload is pulled */
-	uint32_t ud_zcopy_serial; /* changed when datagrams that were lent (runtime/zcopy/ud_zcopy.h) are
-				 in the ring instead */
+	uint32_t ud_zcopy_serial;	   /* changed when datagrams that were lent
+					  (runtime/zcopy/ud_zcopy.h) are	  in the ring instead */
 	/* The target's. */
 	_Alignas(64) struct rma_grant grants[RMA_QPS_MAX];
 	_Alignas(64) struct pinned_ranges pinned;

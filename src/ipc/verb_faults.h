@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verbs that fail on purpose: what softibd tells a program about it (RECORD_VERB_FAULT). Records come in order; a program
- * that attaches later is told what still holds.
+ * Verbs that fail on purpose: what softibd tells a program about it (RECORD_VERB_FAULT). Records
+ * come in order; a program that attaches later is told what still holds.
  */
 #ifndef SOFTIB_IPC_VERB_FAULTS_H
 #define SOFTIB_IPC_VERB_FAULTS_H

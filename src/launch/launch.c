@@ -81,8 +81,8 @@ static int say_hello(const char *fabric, int timeout_ms)
 	return error;
 }
 
-/* The launcher may have threads: only async-signal-safe calls between this and exec. No fork handlers
- * run, and no SIGCHLD surprises a program that counts its own children. */
+/* The launcher may have threads: only async-signal-safe calls between this and exec. No fork
+ * handlers run, and no SIGCHLD surprises a program that counts its own children. */
 static pid_t fork_unnoticed(void)
 {
 	return (pid_t)syscall(SYS_clone, 0ul, NULL, NULL, NULL, 0ul);

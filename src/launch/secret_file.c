@@ -54,8 +54,8 @@ static int read_secret(int file, uint8_t ret_secret[static SECRET_BYTES])
 	return parse(text, ret_secret);
 }
 
-/* The file has its name only when it is whole: another process that starts at the same time reads all
- * of the secret or makes its own. -EEXIST: another process was faster. */
+/* The file has its name only when it is whole: another process that starts at the same time reads
+ * all of the secret or makes its own. -EEXIST: another process was faster. */
 static int make_secret(const char *path, uint8_t ret_secret[static SECRET_BYTES])
 {
 	uint8_t secret[SECRET_BYTES];

@@ -64,8 +64,8 @@ void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns
 {
 	struct process_runtime *runtime = adapter->runtime;
 
-	/* What has arrived was there before the queue pair stopped: a peer that acknowledged and then
-	 * disconnected is no reason to flush what it acknowledged. */
+	/* What has arrived was there before the queue pair stopped: a peer that acknowledged and
+	 * then disconnected is no reason to flush what it acknowledged. */
 	if (runtime_is_usable(runtime)) {
 		guarded_copy_begin(runtime);
 		receive_all(runtime, now);
@@ -134,8 +134,7 @@ static inline void sent_quickly(struct adapter *adapter)
 	runtime->burst.qp = NULL;
 	runtime->rma_template.qp = NULL;
 	runtime->is_posting = true;
-	if (runtime->quick_posts >= QUICK_ROUNDS ||
-	    poll_round_run(runtime) == POLL_ROUND_FULL)
+	if (runtime->quick_posts >= QUICK_ROUNDS || poll_round_run(runtime) == POLL_ROUND_FULL)
 		(void)whole_round(runtime);
 	runtime->is_posting = false;
 }
@@ -162,7 +161,7 @@ IN_LINE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 
 /* The peer has what was sent. Not in line: what comes before it needs few registers. */
 __attribute__((noinline)) static bool send_template(struct adapter *adapter, uint64_t wr_id,
-						 uint32_t flags, const struct sge *sge)
+						    uint32_t flags, const struct sge *sge)
 {
 	template_send_book(adapter, wr_id, flags, sge);
 	sent_quickly(adapter);
@@ -176,8 +175,8 @@ bool adapter_has_send_template(const struct adapter *adapter, const struct qp_ob
 }
 
 __attribute__((noinline)) bool adapter_post_by_template(struct adapter *adapter,
-						  const struct qp_object *qp, uint64_t wr_id,
-						  uint32_t flags, const struct sge *sge)
+							const struct qp_object *qp, uint64_t wr_id,
+							uint32_t flags, const struct sge *sge)
 {
 	struct process_runtime *runtime = adapter->runtime;
 	bool is_posted = false;
@@ -221,7 +220,7 @@ bool adapter_has_rma_template(const struct adapter *adapter, const struct qp_obj
 
 __attribute__((noinline)) const uint8_t *
 adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
-		    uint32_t flags, const struct sge *sge, const struct remote_place *remote)
+			uint32_t flags, const struct sge *sge, const struct remote_place *remote)
 {
 	struct process_runtime *runtime = adapter->runtime;
 	const struct rma_template *template = &runtime->rma_template;
@@ -236,8 +235,7 @@ adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp, uin
 	return NULL;
 }
 
-bool adapter_rma(struct adapter *adapter, struct qp_object *qp,
-		   const struct send_request *request)
+bool adapter_rma(struct adapter *adapter, struct qp_object *qp, const struct send_request *request)
 {
 	runtime_lock(adapter->runtime);
 
@@ -258,19 +256,18 @@ static inline bool place_again(struct process_runtime *runtime, const struct qp 
 	    !rma_short_by_template(&runtime->rma_template, request->flags, request->sges, &remote))
 		return false;
 	rma_short_book(&runtime->rma_template, request->wr_id, request->flags,
-			      fast_path_time(runtime));
+		       fast_path_time(runtime));
 	return true;
 }
 
 bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
-			  const struct send_request *request)
+			const struct send_request *request)
 {
 	struct process_runtime *runtime = adapter->runtime;
 
 	/* Whoever posts much copies it, but for the others' sake not in one go. */
 	if (runtime_has_more_rma(runtime) ||
-	    !(place_again(runtime, &qp->qp, request) ||
-	      rma_post(adapter, &qp->qp, request)))
+	    !(place_again(runtime, &qp->qp, request) || rma_post(adapter, &qp->qp, request)))
 		return false;
 	runtime->rma_bytes += request->sges[0].byte_count;
 	runtime->burst.qp = NULL; /* it has PSNs, which repeats would not count */
@@ -288,7 +285,7 @@ void adapter_send(struct adapter *adapter, struct qp_object *qp)
 	struct process_runtime *runtime = adapter->runtime;
 
 	if (likely(rma_is_next(&qp->qp) ? rma_send(adapter, &qp->qp)
-					      : short_send_queued(adapter, &qp->qp))) {
+					: short_send_queued(adapter, &qp->qp))) {
 		sent_quickly(adapter);
 		return;
 	}
@@ -299,8 +296,8 @@ void adapter_send(struct adapter *adapter, struct qp_object *qp)
 	progress_thread_watch_polls(runtime, now);
 	transmit_round(adapter, now);
 	/* Whoever posts much copies it, but for the others' sake not in one go. */
-	for (unsigned round = 0;
-	     round < COPY_ROUNDS && unlikely(runtime_has_more_rma(runtime)); round++) {
+	for (unsigned round = 0; round < COPY_ROUNDS && unlikely(runtime_has_more_rma(runtime));
+	     round++) {
 		adapter_unlock(adapter);
 		adapter_lock(adapter);
 		transmit_round(adapter, runtime_now());

@@ -30,7 +30,8 @@ void adapter_lock(struct adapter *adapter);
 /* false: it takes longer to get it. */
 MUST_USE bool adapter_try_lock(struct adapter *adapter);
 void adapter_unlock(struct adapter *adapter);
-/* The same, if nothing was done but to post receive requests, to take completions, or adapter_poll. */
+/* The same, if nothing was done but to post receive requests, to take completions, or adapter_poll.
+ */
 void adapter_unlock_unchanged(struct adapter *adapter);
 
 /* The clock, read once per entry by the caller (lock held). */
@@ -38,31 +39,32 @@ time_ns adapter_now(const struct adapter *adapter);
 
 /* Transmits what is ready, and takes what has arrived. Call after posting. */
 void adapter_transmit(struct adapter *adapter, time_ns now);
-/* Posts one SEND and transmits it, if nothing about it is unusual. false: nothing was done; qp_post_send
- * and adapter_send do the same. Takes the lock itself. */
+/* Posts one SEND and transmits it, if nothing about it is unusual. false: nothing was done;
+ * qp_post_send and adapter_send do the same. Takes the lock itself. */
 MUST_USE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 			   const struct send_request *request);
-/* The same of one SGE, if it is like the one before it (runtime/fast/send_template.h); and, without the lock, a guess
- * whether it may be. */
+/* The same of one SGE, if it is like the one before it (runtime/fast/send_template.h); and, without
+ * the lock, a guess whether it may be. */
 bool adapter_has_send_template(const struct adapter *adapter, const struct qp_object *qp);
 MUST_USE bool adapter_post_by_template(struct adapter *adapter, const struct qp_object *qp,
-				 uint64_t wr_id, uint32_t flags, const struct sge *sge);
-/* The same for one of a list, with the lock; adapter_send comes after the last, or, if all of it went so,
- * adapter_unlock_listed, which also leaves the lock. */
+				       uint64_t wr_id, uint32_t flags, const struct sge *sge);
+/* The same for one of a list, with the lock; adapter_send comes after the last, or, if all of it
+ * went so, adapter_unlock_listed, which also leaves the lock. */
 MUST_USE bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 				  const struct send_request *request);
 /* The same two for a WRITE or READ, which is carried out. */
 MUST_USE bool adapter_rma(struct adapter *adapter, struct qp_object *qp,
-			    const struct send_request *request);
+			  const struct send_request *request);
 MUST_USE bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
-				   const struct send_request *request);
+				 const struct send_request *request);
 void adapter_unlock_listed(struct adapter *adapter);
 /* The same as adapter_rma for a WRITE, if it is like the one before it. Returns where it went: an
  * address to be asked for (base/cache_line.h), never followed; NULL: nothing was done. */
 bool adapter_has_rma_template(const struct adapter *adapter, const struct qp_object *qp);
 MUST_USE const uint8_t *adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp,
-					    uint64_t wr_id, uint32_t flags, const struct sge *sge,
-					    const struct remote_place *remote);
+						uint64_t wr_id, uint32_t flags,
+						const struct sge *sge,
+						const struct remote_place *remote);
 /* The same after posting to one queue pair; reads the clock only if it must. */
 void adapter_send(struct adapter *adapter, struct qp_object *qp);
 /* After a queue pair was told its peer: looks for the way there. adapter_transmit comes next. */

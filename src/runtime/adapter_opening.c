@@ -36,8 +36,8 @@ static void ignore_cq(void *context, struct cq *cq)
 
 const struct hca_owner adapter_nobody = {.event = ignore_event, .cq_notify = ignore_cq};
 
-static int get_adapter(struct process_runtime *runtime, const struct adapter_description *description,
-		       struct adapter **ret_adapter)
+static int get_adapter(struct process_runtime *runtime,
+		       const struct adapter_description *description, struct adapter **ret_adapter)
 {
 	struct adapter **place = &runtime->adapters[description->index];
 
@@ -179,8 +179,7 @@ int adapter_open(struct session *session, unsigned index, const struct hca_owner
 		return error;
 	pthread_mutex_lock(&session->attaching);
 	runtime_lock(runtime);
-	error = runtime_is_usable(runtime) ? get_adapter(runtime, description, &adapter)
-						 : -ENODEV;
+	error = runtime_is_usable(runtime) ? get_adapter(runtime, description, &adapter) : -ENODEV;
 	runtime_unlock(runtime);
 	if (!error && adapter->open_count == 0)
 		error = open_first(adapter, owner);

@@ -34,5 +34,5 @@ void alternate_path_receive(struct process_runtime *runtime, time_ns now,
 	bool is_loaded = object && load(object, now, &path);
 
 	xrc_leases_say(adapter, is_loaded ? RECORD_ALTERNATE_LOADED : RECORD_ALTERNATE_REFUSED,
-			 record->word);
+		       record->word);
 }

@@ -26,13 +26,13 @@ struct bias {
 };
 
 struct biased_lock {
-	struct bias *bias; /* the one that counts. Changes while is_wanted */
-	uint32_t is_wanted;    /* by who holds the mutex */
-	unsigned strangers;    /* that took it since the favour changed */
+	struct bias *bias;  /* the one that counts. Changes while is_wanted */
+	uint32_t is_wanted; /* by who holds the mutex */
+	unsigned strangers; /* that took it since the favour changed */
 	struct bias biases[1 + BIASED_LOCK_BIASES + 1]; /* the first and the last: nobody's */
 	pthread_mutex_t mutex;
 	const void *never_biased; /* thread */
-	const void *holder;	    /* thread: of the mutex and so of the lock; NULL: none */
+	const void *holder;	  /* thread: of the mutex and so of the lock; NULL: none */
 	/* Called by who leaves it with the mutex; NULL: nobody cares. */
 	void (*before_leaving)(struct biased_lock *lock);
 };

@@ -118,7 +118,8 @@ bool channel_should_retry(struct channel *channel, time_ns now, uint64_t byte_co
 bool channel_is_underway(struct channel *channel, uint64_t position, time_ns now)
 {
 	(void)ring_room(&channel->out);
-	if (channel_is_corrupt(channel) || position - channel->out.head_seen > channel->out.data_bytes ||
+	if (channel_is_corrupt(channel) ||
+	    position - channel->out.head_seen > channel->out.data_bytes ||
 	    position == channel->out.head_seen)
 		return false;
 	if (channel->out.head_seen != channel->taken_head) {

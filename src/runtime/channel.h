@@ -44,24 +44,24 @@ struct channel {
 	struct pingpong pingpong;
 	struct burst_in burst_in; /* of a direct channel */
 	struct rx_expected rx_expected;
-	struct rnr_hold rnr_hold;     /* with what lies next in the ring */
+	struct rnr_hold rnr_hold; /* with what lies next in the ring */
 	unsigned release_in; /* not 0: idle rounds until the other end is shown how far we read */
 	struct ud_zcopies zcopies; /* of ours, to the other end */
-	int doorbell; /* the consumer's at the other end */
-	void *memory; /* NULL unless the channel owns the mapping */
+	int doorbell;		   /* the consumer's at the other end */
+	void *memory;		   /* NULL unless the channel owns the mapping */
 	size_t memory_bytes;
-	struct list waiting; /* struct qp by ready_link: wants room */
-	struct list unpublished;   /* in the owner's list while records are not published */
-	time_ns full_since;  /* TIME_NEVER while nobody waits */
-	uint64_t full_head;  /* where the consumer stood then */
-	bool is_stalled;     /* throw away what does not fit */
+	struct list waiting;	 /* struct qp by ready_link: wants room */
+	struct list unpublished; /* in the owner's list while records are not published */
+	time_ns full_since;	 /* TIME_NEVER while nobody waits */
+	uint64_t full_head;	 /* where the consumer stood then */
+	bool is_stalled;	 /* throw away what does not fit */
 	/* Of a direct ring (ipc/rma_area.h): what goes past the packets. */
-	struct rma_area *rma_out; /* what we do at the other end */
-	struct rma_area *rma_in;  /* what the other end does here */
-	struct rma_peer *peer;	   /* NULL: nothing can be done there */
-	struct grant_table *grants;	   /* NULL: nobody has asked yet */
-	struct pin_table *pins;		   /* runtime/rma/pinned_range.h; NULL: none */
-	bool peer_takes_zcopy;		   /* runtime/zcopy/zcopy_send.h */
+	struct rma_area *rma_out;   /* what we do at the other end */
+	struct rma_area *rma_in;    /* what the other end does here */
+	struct rma_peer *peer;	    /* NULL: nothing can be done there */
+	struct grant_table *grants; /* NULL: nobody has asked yet */
+	struct pin_table *pins;	    /* runtime/rma/pinned_range.h; NULL: none */
+	bool peer_takes_zcopy;	    /* runtime/zcopy/zcopy_send.h */
 	uint64_t taken_head; /* where the consumer stood when it was last seen to have moved */
 	time_ns taken_at;
 };
@@ -90,8 +90,8 @@ static inline bool channel_has_more(const struct channel *channel)
 	return !ring_is_empty(&channel->in) || channel_has_words(channel);
 }
 
-/* Whether what was not read waits for the program. The helper looks after it every RNR_HOLD_LOOK_NS;
- * nobody need ring. */
+/* Whether what was not read waits for the program. The helper looks after it every
+ * RNR_HOLD_LOOK_NS; nobody need ring. */
 static inline bool channel_holds_back(const struct channel *channel)
 {
 	return channel->rnr_hold.is_waiting;
@@ -99,12 +99,14 @@ static inline bool channel_holds_back(const struct channel *channel)
 
 /* Shows what was written to the other end, and wakes it if it sleeps. */
 void channel_publish(struct channel *channel);
-/* The helper has said on every channel that it sleeps: whether there is something to do after all. */
+/* The helper has said on every channel that it sleeps: whether there is something to do after all.
+ */
 MUST_USE bool channel_sleep_end(struct channel *channel);
 /* Gives room back to the other end, and wakes it if it waits for some. */
 void channel_release(struct channel *channel);
 
-/* Asks the other end to ring when there is more room; returns true if byte_count are free already. */
+/* Asks the other end to ring when there is more room; returns true if byte_count are free already.
+ */
 MUST_USE bool channel_wait_for_room(struct channel *channel, uint32_t byte_count);
 /* There was no room at that time: starts or goes on measuring how long. */
 void channel_is_full(struct channel *channel, time_ns now);

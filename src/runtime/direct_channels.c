@@ -37,8 +37,7 @@ struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id)
 	if (channel)
 		return channel;
 	if (runtime->channel_count == runtime->channel_capacity) {
-		unsigned capacity =
-			runtime->channel_capacity ? runtime->channel_capacity * 2 : 8;
+		unsigned capacity = runtime->channel_capacity ? runtime->channel_capacity * 2 : 8;
 		struct channel **channels =
 			realloc(runtime->channels, capacity * sizeof(struct channel *));
 

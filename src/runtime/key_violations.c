@@ -14,9 +14,8 @@ static bool tell(struct process_runtime *runtime, unsigned adapter_index, unsign
 		 struct key_violation *violation)
 {
 	struct channel *softibd = &runtime->softibd;
-	struct ring_record *record = runtime_is_usable(runtime)
-					     ? ring_reserve(&softibd->out, sizeof(*violation))
-					     : NULL;
+	struct ring_record *record =
+		runtime_is_usable(runtime) ? ring_reserve(&softibd->out, sizeof(*violation)) : NULL;
 
 	if (!record)
 		return false;

@@ -268,15 +268,13 @@ bool runtime_progress(struct process_runtime *runtime, time_ns now)
 
 time_ns runtime_deadline(const struct process_runtime *runtime)
 {
-	time_ns deadline =
-		time_earlier(channel_deadline(&runtime->softibd), runtime->give_back_at);
+	time_ns deadline = time_earlier(channel_deadline(&runtime->softibd), runtime->give_back_at);
 
 	deadline = time_earlier(deadline, runtime->violations_due);
 
 	for (unsigned i = 0; i < runtime->adapter_limit; i++)
 		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
-			deadline =
-				time_earlier(deadline, hca_deadline(&runtime->adapters[i]->hca));
+			deadline = time_earlier(deadline, hca_deadline(&runtime->adapters[i]->hca));
 	for (unsigned i = 0; i < runtime->channel_count; i++)
 		deadline = time_earlier(deadline, channel_deadline(runtime->channels[i]));
 	return time_earlier(deadline, flow_table_deadline(&runtime->flows));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program does with the processors it gets, for runtime/progress_thread.h: one that polls and had none
- * for a while looks like one that waits for something, but will poll again as soon as it has one.
+/* What a program does with the processors it gets, for runtime/progress_thread.h: one that polls
+ * and had none for a while looks like one that waits for something, but will poll again as soon as
+ * it has one.
  */
 #ifndef SOFTIB_RUNTIME_PROGRAM_USE_H
 #define SOFTIB_RUNTIME_PROGRAM_USE_H

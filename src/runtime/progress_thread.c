@@ -355,8 +355,8 @@ static bool leave_it_alone(struct helper *helper)
 static void *burst(void *context)
 {
 	struct process_runtime *runtime = context;
-	struct helper helper = {.runtime = runtime, .wakes_per_trial = WAKES_PER_TRIAL_MIN,
-				.spells_per_excuse = 1};
+	struct helper helper = {
+		.runtime = runtime, .wakes_per_trial = WAKES_PER_TRIAL_MIN, .spells_per_excuse = 1};
 
 	/* Not left to whoever starts it: that would open a file of /proc/self/task, and a process
 	 * whose thread has been looked up there costs its parent some 15 ms more to reap. */
@@ -384,7 +384,8 @@ int progress_thread_start(struct process_runtime *runtime)
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	/* The program's signals are for the program's threads. Faults are the thread's own, and
-	 * would end the program without asking anybody if they were blocked (runtime/memory/memory_guard.h).
+	 * would end the program without asking anybody if they were blocked
+	 * (runtime/memory/memory_guard.h).
 	 */
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);

@@ -40,8 +40,8 @@ struct rkey_export {
 	struct shared_mr *shared_mr;
 };
 
-/* Bytes that one round of transmitting may move past the packets before others get their turn at the
- * lock. */
+/* Bytes that one round of transmitting may move past the packets before others get their turn at
+ * the lock. */
 enum { RUNTIME_RMA_BYTES_MAX = 4 << 20 };
 
 /* A block of queue pair numbers that softibd gave. */
@@ -50,7 +50,8 @@ struct qpn_grant {
 	uint32_t count;
 };
 
-/* runtime/adapter.h's; lives as long as the attachment, so that a reopened adapter finds its QPNs. */
+/* runtime/adapter.h's; lives as long as the attachment, so that a reopened adapter finds its QPNs.
+ */
 struct adapter {
 	struct process_runtime *runtime;
 	const struct adapter_description *description;
@@ -77,7 +78,8 @@ extern const struct hca_owner adapter_nobody;
 enum progress_mode {
 	PROGRESS_WORKING,
 	PROGRESS_LISTENING,   /* asleep; whoever needs it rings our doorbell */
-	PROGRESS_STAYING_OUT, /* the program polls: nobody rings, the helper looks in now and then */
+	PROGRESS_STAYING_OUT, /* the program polls: nobody rings, the helper looks in now and then
+			       */
 };
 
 /* How much the program polls while the helper listens: spells of many polls in a short time. */
@@ -103,10 +105,10 @@ struct process_runtime {
 	struct rkey_export rkey_export;
 	uint32_t pinned_bytes; /* of pages, for peers: runtime/rma/pinned_range.h */
 	uint32_t pin_ring_count;
-	uint64_t rma_bytes; /* past the packets, in this round of transmitting */
-	uint64_t zcopy_bytes; /* in this round of receiving: runtime/zcopy/zcopy_send.h */
-	struct list unpublished;     /* channels with records that are not published */
-	struct list lending;   /* channels by loans.link: runtime/zcopy/ud_zcopy.h */
+	uint64_t rma_bytes;	 /* past the packets, in this round of transmitting */
+	uint64_t zcopy_bytes;	 /* in this round of receiving: runtime/zcopy/zcopy_send.h */
+	struct list unpublished; /* channels with records that are not published */
+	struct list lending;	 /* channels by loans.link: runtime/zcopy/ud_zcopy.h */
 	struct flow_table flows;
 	time_ns violations_told_at;
 	time_ns violations_due;	  /* untold ones: runtime/key_violations.h; TIME_NEVER: none */
@@ -115,11 +117,12 @@ struct process_runtime {
 	unsigned owed_count;
 	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index; NULL until first opened */
 	unsigned adapter_limit;				/* no index from here on is in use */
-	bool is_fenced;	/* a sleeper's process_fence reaches this process, and ours the others */
-	bool may_go_fast;   /* runtime/fast/short_send.h; not when it is failed or abandoned */
-	bool wants_time;    /* some completion queue shows when its completions came */
-	bool is_posting;    /* rings are read in a call that posts: the program may be about to post more */
-	time_ns last_now;   /* the clock as read last */
+	bool is_fenced;	  /* a sleeper's process_fence reaches this process, and ours the others */
+	bool may_go_fast; /* runtime/fast/short_send.h; not when it is failed or abandoned */
+	bool wants_time;  /* some completion queue shows when its completions came */
+	bool is_posting;  /* rings are read in a call that posts: the program may be about to post
+			     more */
+	time_ns last_now; /* the clock as read last */
 	unsigned busy_next; /* of channels, for runtime/fast/short_send.h */
 	unsigned idle_next;
 	unsigned quick_polls; /* since a round of runtime_progress */
@@ -127,7 +130,7 @@ struct process_runtime {
 	struct burst_out burst; /* of what was posted last: until the lock is left otherwise */
 	struct rma_template rma_template; /* these two: the same (runtime/fast/send_template.h) */
 	struct send_template send_template;
-	bool is_failed;					/* softibd is gone */
+	bool is_failed;		    /* softibd is gone */
 	bool is_abandoned;	    /* this is a child of the process that attached */
 	bool sends_through_softibd; /* the last packets went by the fabric path */
 	uint64_t discarded;	    /* packets thrown away at stalled consumers or for their size */
@@ -136,11 +139,11 @@ struct process_runtime {
 	pthread_t helper;
 	enum progress_mode progress_mode;
 	time_ns progress_wakes_at; /* by itself */
-	uint64_t poll_count; /* atomic: polls and posts that looked at the rings, and records that they
-				found */
+	uint64_t poll_count; /* atomic: polls and posts that looked at the rings, and records that
+				they found */
 	uint64_t naps;	     /* atomic: how often we made the program sleep (adapter_nap) */
-	bool progress_is_called;	 /* atomic: the program is about to stop polling */
-	bool progress_is_excused;	 /* atomic: the helper has not heard yet that it is to stay out */
+	bool progress_is_called;  /* atomic: the program is about to stop polling */
+	bool progress_is_excused; /* atomic: the helper has not heard yet that it is to stay out */
 	struct poll_watch watch;
 };
 
@@ -149,7 +152,8 @@ static inline void runtime_lock(struct process_runtime *runtime)
 	biased_lock_take(&runtime->lock);
 }
 
-/* What was found about requests (runtime/fast/send_template.h, runtime/fast/burst.h) may hold no longer. */
+/* What was found about requests (runtime/fast/send_template.h, runtime/fast/burst.h) may hold no
+ * longer. */
 static inline void runtime_forget_templates(struct process_runtime *runtime)
 {
 	runtime->burst.qp = NULL;
@@ -171,7 +175,8 @@ static inline void runtime_unlock_posted(struct process_runtime *runtime)
 	biased_lock_leave(&runtime->lock);
 }
 
-/* Of what requests to send rest on (runtime/fast/send_template.h) nothing was changed but by them. */
+/* Of what requests to send rest on (runtime/fast/send_template.h) nothing was changed but by them.
+ */
 static inline void runtime_unlock_unchanged(struct process_runtime *runtime)
 {
 	runtime->burst.qp = NULL;
@@ -195,8 +200,7 @@ static inline bool runtime_is_usable(const struct process_runtime *runtime)
 }
 
 /* The adapter that a record is for, as strangers name it; NULL: there is none that works. */
-static inline struct adapter *runtime_adapter(const struct process_runtime *runtime,
-						 unsigned index)
+static inline struct adapter *runtime_adapter(const struct process_runtime *runtime, unsigned index)
 {
 	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? runtime->adapters[index] : NULL;
 

@@ -2,8 +2,9 @@
 /*
  * The connection of this process to its fabric: one per process, and which adapters its host has.
  *
- * Below it, from outside to inside: runtime/softibd_connection.h (the control socket), runtime/process_runtime.h (what
- * is shared with softibd and peers once an adapter is open), runtime/adapter.h (one open adapter).
+ * Below it, from outside to inside: runtime/softibd_connection.h (the control socket),
+ * runtime/process_runtime.h (what is shared with softibd and peers once an adapter is open),
+ * runtime/adapter.h (one open adapter).
  */
 #ifndef SOFTIB_RUNTIME_SESSION_H
 #define SOFTIB_RUNTIME_SESSION_H

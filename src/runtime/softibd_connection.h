@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a session (runtime/session.h): the control socket, and the questions to softibd that
- * host/ asks on it (ipc/protocol.h). */
+/* The inside of a session (runtime/session.h): the control socket, and the questions to softibd
+ * that host/ asks on it (ipc/protocol.h). */
 #ifndef SOFTIB_RUNTIME_SOFTIBD_CONNECTION_H
 #define SOFTIB_RUNTIME_SOFTIBD_CONNECTION_H
 
@@ -23,7 +23,7 @@ struct session {
 	unsigned adapter_count;
 	struct adapter_description adapters[SESSION_ADAPTERS_MAX];
 	pthread_mutex_t attaching;
-	bool is_spent;		       /* hung up by ourselves; under attaching */
+	bool is_spent;			 /* hung up by ourselves; under attaching */
 	struct process_runtime *runtime; /* NULL until the first adapter is opened */
 };
 

@@ -22,9 +22,10 @@
 
 enum {
 	QPS_MAX = 8,
-	BUFFERS = 64,	      /* of messages under way on a queue pair */
-	RECEIVES = 128,	      /* posted on a queue pair */
-	DATA_WINDOW = 64,     /* messages that the peer has not yet confirmed; the rest is for credits */
+	BUFFERS = 64,	/* of messages under way on a queue pair */
+	RECEIVES = 128, /* posted on a queue pair */
+	DATA_WINDOW =
+		64, /* messages that the peer has not yet confirmed; the rest is for credits */
 	CREDITS_OWED_MAX = 16,
 	SIZE_MAX_BYTES = 8192,
 	GUARD_BYTES = 16,
@@ -109,8 +110,8 @@ static bool is_reliable(const struct side *side)
 static uint64_t key_of(const struct side *side, unsigned sender, unsigned index, uint64_t number,
 		       uint32_t byte_count)
 {
-	return message_key(side->options.seed * 2 + sender,
-			   (uint64_t)byte_count * QPS_MAX + index, number);
+	return message_key(side->options.seed * 2 + sender, (uint64_t)byte_count * QPS_MAX + index,
+			   number);
 }
 
 /* How many bytes are written to the peer's window just before message number n; 0: none. */
@@ -265,10 +266,12 @@ static void explain(const struct side *side, unsigned index, uint64_t due, const
 	int64_t number = number_of(side, index, due, bytes, byte_count);
 
 	if (number < 0)
-		fprintf(stderr, "queue pair %u: message %llu was due, its %u bytes are no message's\n",
+		fprintf(stderr,
+			"queue pair %u: message %llu was due, its %u bytes are no message's\n",
 			index, (unsigned long long)due, byte_count);
 	else
-		fprintf(stderr, "queue pair %u: message %llu was due, message %lld of %u bytes came\n",
+		fprintf(stderr,
+			"queue pair %u: message %llu was due, message %lld of %u bytes came\n",
 			index, (unsigned long long)due, (long long)number, byte_count);
 	exit(1);
 }
@@ -281,7 +284,8 @@ static void check_written(struct side *side, unsigned index, uint64_t number)
 
 	if (!byte_count)
 		return;
-	message_write(key_of(side, !side->own, index, number, byte_count) + 1, expected, byte_count);
+	message_write(key_of(side, !side->own, index, number, byte_count) + 1, expected,
+		      byte_count);
 	for (uint32_t i = 0; i < byte_count; i++)
 		if (bytes[i] != expected[i]) {
 			fprintf(stderr,
@@ -373,8 +377,8 @@ static void take_completion(struct side *side, const struct ibv_wc *wc)
 
 	if (wc->status != IBV_WC_SUCCESS) {
 		fprintf(stderr, "queue pair %u: %s after %llu messages sent and %llu received\n",
-			queue->index, ibv_wc_status_str(wc->status), (unsigned long long)queue->sent,
-			(unsigned long long)queue->received);
+			queue->index, ibv_wc_status_str(wc->status),
+			(unsigned long long)queue->sent, (unsigned long long)queue->received);
 		exit(1);
 	}
 	if (wc->opcode & IBV_WC_RECV) {
@@ -468,12 +472,14 @@ static uint32_t draw_size(struct side *side, struct queue *queue, bool has_writt
 		least = HEADER_BYTES;
 	if (!queue->burst && random_below(8) == 0) {
 		queue->burst = 2 + random_below(40);
-		queue->burst_bytes = 1 + random_below(random_below(2) ? 64 : side->options.size_max);
+		queue->burst_bytes =
+			1 + random_below(random_below(2) ? 64 : side->options.size_max);
 	}
 
 	uint32_t size = queue->burst ? queue->burst_bytes
 				     : 1 + random_below(random_below(3) ? limit
-									: limit < 128 ? limit : 128);
+							: limit < 128	? limit
+									: 128);
 
 	queue->burst -= queue->burst > 0;
 	return size < least ? least : size > limit ? limit : size;
@@ -670,9 +676,10 @@ static void finish(struct side *side)
 
 	side->is_stopping = true;
 	for (unsigned i = 0; i < side->options.qps; i++) {
-		while (is_reliable(side) && (side->queues[i].sent - side->queues[i].confirmed >= RECEIVES - 2 ||
-					     side->queues[i].posted - side->queues[i].done + 3 >= SEND_DEPTH ||
-					     side->queues[i].sends_under_way >= BUFFERS))
+		while (is_reliable(side) &&
+		       (side->queues[i].sent - side->queues[i].confirmed >= RECEIVES - 2 ||
+			side->queues[i].posted - side->queues[i].done + 3 >= SEND_DEPTH ||
+			side->queues[i].sends_under_way >= BUFFERS))
 			note_progress(side, poll_some(side));
 		send_last(side, &side->queues[i]);
 	}
@@ -701,7 +708,12 @@ static void *look_on(void *context)
 static struct options read_options(int argument_count, char **arguments)
 {
 	struct options options = {
-		.seconds = 10, .seed = 1, .qps = 1, .size_max = 4096, .timeout = 15, .service = SERVICE_RC,
+		.seconds = 10,
+		.seed = 1,
+		.qps = 1,
+		.size_max = 4096,
+		.timeout = 15,
+		.service = SERVICE_RC,
 	};
 
 	for (int i = 3; i < argument_count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How exactly_once.c opens, connects and posts to one queue of each service. A queue is what carries
- * messages both ways between the two sides: a queue pair; for XRC an initiator, a target and an XRC
- * SRQ; for RD a queue pair and an EE context of its own.
+ * How exactly_once.c opens, connects and posts to one queue of each service. A queue is what
+ * carries messages both ways between the two sides: a queue pair; for XRC an initiator, a target
+ * and an XRC SRQ; for RD a queue pair and an EE context of its own.
  */
 #ifndef SOFTIB_TESTS_CLIENTS_EXACTLY_ONCE_SERVICES_H
 #define SOFTIB_TESTS_CLIENTS_EXACTLY_ONCE_SERVICES_H
@@ -137,8 +137,7 @@ static inline void rd_connect(struct link *link, struct ibv_qp_attr attr)
 	struct ibv_qp_attr own = attr;
 
 	own.qp_state = IBV_QPS_INIT;
-	CHECK_EQUAL(ibv_modify_qp(link->qp, &own,
-				  IBV_QP_STATE | IBV_QP_QKEY | IBV_QP_ACCESS_FLAGS),
+	CHECK_EQUAL(ibv_modify_qp(link->qp, &own, IBV_QP_STATE | IBV_QP_QKEY | IBV_QP_ACCESS_FLAGS),
 		    0);
 	own.qp_state = IBV_QPS_RTR;
 	CHECK_EQUAL(ibv_modify_qp(link->qp, &own, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER), 0);
@@ -147,9 +146,9 @@ static inline void rd_connect(struct link *link, struct ibv_qp_attr attr)
 
 	attr.dest_qp_num = link->peer.eecn;
 	attr.qp_state = IBV_QPS_INIT;
-	CHECK_EQUAL(softib_modify_eec(link->eec, &attr,
-				      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT),
-		    0);
+	CHECK_EQUAL(
+		softib_modify_eec(link->eec, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT),
+		0);
 	attr.qp_state = IBV_QPS_RTR;
 	CHECK_EQUAL(softib_modify_eec(link->eec, &attr,
 				      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |

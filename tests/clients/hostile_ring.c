@@ -534,15 +534,14 @@ static void put_model(struct attacker *attacker, struct direct *direct)
 static void put_repeats(struct attacker *attacker, struct direct *direct)
 {
 	for (uint64_t count = random_below(&attacker->random, 100); count; count--) {
-		uint32_t byte_count =
-			one_in(attacker, 4)
-				? 1 + (uint32_t)random_below(&attacker->random, RING_PAYLOAD_BYTES_MAX)
-				: 8;
+		uint32_t byte_count = one_in(attacker, 4)
+					      ? 1 + (uint32_t)random_below(&attacker->random,
+									   RING_PAYLOAD_BYTES_MAX)
+					      : 8;
 
 		if (!ring_payloads_room(&direct->out, byte_count))
 			return;
-		fill_with_noise(attacker, ring_payload_place(&direct->out, byte_count),
-				byte_count);
+		fill_with_noise(attacker, ring_payload_place(&direct->out, byte_count), byte_count);
 		ring_commit_payload(&direct->out, byte_count);
 	}
 }

@@ -177,8 +177,8 @@ static void carry(struct traffic *traffic)
 	}
 }
 
-/* The last ACK may be lost: the receiver stays until the sender has it. A sender that may open no files
- * leaves it to whoever started them to end the receiver. */
+/* The last ACK may be lost: the receiver stays until the sender has it. A sender that may open no
+ * files leaves it to whoever started them to end the receiver. */
 static void end_together(const struct traffic *traffic, const char *directory)
 {
 	char path[512];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bandwidth test between two MPI ranks: windows of 64 sends that the peer has posted receives for, an answer after each window, and
- * a barrier before and after each size. It prints a line per size. The client test "mpi" compiles it with mpicc. */
+/* A bandwidth test between two MPI ranks: windows of 64 sends that the peer has posted receives
+ * for, an answer after each window, and a barrier before and after each size. It prints a line per
+ * size. The client test "mpi" compiles it with mpicc. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -185,8 +185,10 @@ static void last_as_initiator(struct side *side, const uint8_t *pattern)
 		connect_to(side, &peer);
 		tell(side, name_in_round("initiator", peer.round), peer.round);
 		/* It may be killed before it is ready; then there will be another. */
-		while (!has_come(side->directory, "target") && !has_come(side->directory, "finished")) {
-			if (hear(side->directory, name_in_round("connected", peer.round), &connected)) {
+		while (!has_come(side->directory, "target") &&
+		       !has_come(side->directory, "finished")) {
+			if (hear(side->directory, name_in_round("connected", peer.round),
+				 &connected)) {
 				request_until_gone(side, &peer, pattern);
 				break;
 			}

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * EE contexts that are given an alternate path while they are connected (vol 1, 12.8 and 17.2.8), and
- * lose their first:
- *   rd_alternate serve SERVICE
- *   rd_alternate call GID SERVICE SECOND-GID
- * The caller asks for the path between the second ports; the connection managers agree on it by LAP
- * and APR, and both contexts are armed without a call of who is called. Prints what the script waits
+ * EE contexts that are given an alternate path while they are connected (vol 1, 12.8 and 17.2.8),
+ * and lose their first: rd_alternate serve SERVICE rd_alternate call GID SERVICE SECOND-GID The
+ * caller asks for the path between the second ports; the connection managers agree on it by LAP and
+ * APR, and both contexts are armed without a call of who is called. Prints what the script waits
  * for.
  */
 #include <poll.h>

@@ -8,7 +8,8 @@
  *
  * The caller sets the path between the second ports with rdma_set_option; softibd's connection
  * managers agree on it by LAP and APR, and both queue pairs are armed without a call of the passive
- * program. Prints what the script waits for. Covers: daemon/cm/cm_alternates.c runtime/alternate_paths.c
+ * program. Prints what the script waits for. Covers: daemon/cm/cm_alternates.c
+ *runtime/alternate_paths.c
  */
 #include <arpa/inet.h>
 #include <errno.h>

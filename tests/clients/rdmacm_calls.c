@@ -172,7 +172,8 @@ static struct ibv_qp_attr attributes_of(const struct rdma_cm_id *id)
 	struct ibv_qp_init_attr initial;
 	struct ibv_qp_attr attributes;
 
-	CHECK(ibv_query_qp(id->qp, &attributes, IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY, &initial) == 0);
+	CHECK(ibv_query_qp(id->qp, &attributes, IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY, &initial) ==
+	      0);
 	return attributes;
 }
 

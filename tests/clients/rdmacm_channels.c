@@ -270,8 +270,8 @@ static void *write_in_order(void *argument)
 	return NULL;
 }
 
-/* softibd takes the events out of a channel and writes most of them again, while a thread reads from
- * it; that thread may also get the event of the id that is about to leave. */
+/* softibd takes the events out of a channel and writes most of them again, while a thread reads
+ * from it; that thread may also get the event of the id that is about to leave. */
 static void test_readers_see_every_event_once_and_in_order(void)
 {
 	struct rdma_event_channel *first = make_channel(), *second = make_channel();

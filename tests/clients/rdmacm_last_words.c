@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A side that has received and leaves at once: what it received was sent with success, however late the sender looks. An adapter
- * acknowledges before it tells its program (vol 1, chapter 9.7.5.1.2), so that the answer is ahead of the disconnect request. */
+/* A side that has received and leaves at once: what it received was sent with success, however late
+ * the sender looks. An adapter acknowledges before it tells its program (vol 1, chapter 9.7.5.1.2),
+ * so that the answer is ahead of the disconnect request. */
 #include <arpa/inet.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>

@@ -4,11 +4,11 @@
  *
  *   two_sided receiver|sender SOCKET MODE [COUNT [SEED]]
  *
- * Modes: "stress" (random sizes, places, pieces and queue pairs, WRITEs between them), "runs" (the same
- * with mostly small messages, some of one size and in one piece behind the other), "fork" and "thread"
- * (as "stress", same, and in the middle of it the sender forks or has a second thread, so that its
- * pages move; nobody retries by a timer there). Both sides find what the messages are from the
- * seed.
+ * Modes: "stress" (random sizes, places, pieces and queue pairs, WRITEs between them), "runs" (the
+ * same with mostly small messages, some of one size and in one piece behind the other), "fork" and
+ * "thread" (as "stress", same, and in the middle of it the sender forks or has a second thread, so
+ * that its pages move; nobody retries by a timer there). Both sides find what the messages are from
+ * the seed.
  */
 #include "random_messages.h"
 #include "two_sides.h"
@@ -32,7 +32,7 @@ enum {
 	RUN_MESSAGES = 16,
 	RUN_BYTES_SMALL = 32,
 	RUN_BYTES_MAX = 1100, /* more than the adapter makes runs of */
-	WRITE_SLOTS = 32, /* more than the receiver can be behind */
+	WRITE_SLOTS = 32,     /* more than the receiver can be behind */
 	WRITE_BYTES_MAX = 2048,
 	INLINE_BYTES = 64,
 	NO_TIMER = 0,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments that are wrong, absurd or for another kind of adapter: each call says so by errno, and
  * changes nothing.
- * Covers: api/libibverbs/verbs_multicast.c api/libibverbs/srq_tags.c api/libibverbs/parent_domain.c */
+ * Covers: api/libibverbs/verbs_multicast.c api/libibverbs/srq_tags.c api/libibverbs/parent_domain.c
+ */
 #include "verbs_client.h"
 
 static struct device device;

@@ -39,7 +39,8 @@ enum {
 	SGES = 4,
 	GRH_BYTES = 40,
 	QKEY = 0x11111111,
-	/* 0.5 s: softibd may have to wait for its turn at a processor longer than the packets take. */
+	/* 0.5 s: softibd may have to wait for its turn at a processor longer than the packets take.
+	 */
 	ACK_TIMEOUT = 17,
 	/* 1 s, where two processes at full speed share the processors with it. */
 	SLOW_ACK_TIMEOUT = 18,

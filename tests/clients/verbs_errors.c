@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mistakes and the statuses, errnos and events that answer them.
- * Covers: api/libibverbs/context.c api/libibverbs/mr.c api/libibverbs/pd.c api/libibverbs/verbs_qp.c
- * api/libibverbs/qp_attributes.c api/libibverbs/qp_destruction.c */
+ * Covers: api/libibverbs/context.c api/libibverbs/mr.c api/libibverbs/pd.c
+ * api/libibverbs/verbs_qp.c api/libibverbs/qp_attributes.c api/libibverbs/qp_destruction.c */
 #include "verbs_client.h"
 
 struct couple {
@@ -31,8 +31,8 @@ static enum ibv_qp_state state_of(struct endpoint *endpoint)
 	return attr.qp_state;
 }
 
-/* struct ibv_qp says what the program knows: a queue pair that failed by itself shows that when it is
- * asked for its state, and not when it is asked for something else. */
+/* struct ibv_qp says what the program knows: a queue pair that failed by itself shows that when it
+ * is asked for its state, and not when it is asked for something else. */
 static void expect_state_only_when_asked(struct endpoint *endpoint)
 {
 	struct ibv_qp_attr attr;

@@ -270,7 +270,8 @@ static void present_solicited(struct device *device)
 	expect_status(b.cq, IBV_WC_SUCCESS);
 	expect_status(b.cq, IBV_WC_SUCCESS);
 
-	/* A flushed receive counts too; where arming is strict, it is the event of the arming above. */
+	/* A flushed receive counts too; where arming is strict, it is the event of the arming
+	 * above. */
 	send_eight_bytes(&a, &b, 0);
 	post_receive(&b, 2, 0, 8);
 	CHECK_EQUAL(ibv_modify_qp(b.qp, &error, IBV_QP_STATE), 0);

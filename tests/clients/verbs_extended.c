@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The extended interfaces: ibv_wr_*, ibv_cq_ex, device memory, on-demand regions, query_device_ex.
- * Covers: api/libibverbs/objects/core_sharing.c api/libibverbs/device_memory.c api/libibverbs/data/poll.c
- * api/libibverbs/verbs_query.c
- * api/libibverbs/data/wr_builder.c */
+ * Covers: api/libibverbs/objects/core_sharing.c api/libibverbs/device_memory.c
+ * api/libibverbs/data/poll.c api/libibverbs/verbs_query.c api/libibverbs/data/wr_builder.c */
 #include "verbs_client.h"
 
 enum {
@@ -201,8 +200,7 @@ static void all_fields(struct device *device)
 		CHECK_EQUAL(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
 	}
 
-	struct ibv_cq_init_attr_ex unknown = {.cqe = 1,
-					      .wc_flags = IBV_CREATE_CQ_SUP_WC_FLAGS + 1};
+	struct ibv_cq_init_attr_ex unknown = {.cqe = 1, .wc_flags = IBV_CREATE_CQ_SUP_WC_FLAGS + 1};
 
 	CHECK(!ibv_create_cq_ex(device->context, &unknown) && errno == EOPNOTSUPP);
 }

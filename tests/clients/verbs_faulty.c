@@ -2,11 +2,12 @@
 /*
  * What a program sees of faults at the verbs.
  *
- * "verbs_faulty calls": each call that can be made to fail, once: "NAME ERRNO" per line, 0 if it worked.
- * "verbs_faulty pds N": that many ibv_alloc_pd, a 1 for each that failed and a 0 for others, in one line.
- * "verbs_faulty sends N": that many messages from a queue pair to another, the status of each send in one line.
- * "verbs_faulty event": says "ready", waits for an asynchronous event, says which, then what became of the queue pair.
- * Covers: api/libibverbs/diagnostics/fault_injection.c daemon/packets/verb_fault_injection.c
+ * "verbs_faulty calls": each call that can be made to fail, once: "NAME ERRNO" per line, 0 if it
+ * worked. "verbs_faulty pds N": that many ibv_alloc_pd, a 1 for each that failed and a 0 for
+ * others, in one line. "verbs_faulty sends N": that many messages from a queue pair to another, the
+ * status of each send in one line. "verbs_faulty event": says "ready", waits for an asynchronous
+ * event, says which, then what became of the queue pair. Covers:
+ * api/libibverbs/diagnostics/fault_injection.c daemon/packets/verb_fault_injection.c
  */
 #include "verbs_client.h"
 
@@ -91,7 +92,8 @@ static void allocate_pds(struct device *device, unsigned count)
 
 static void send_messages(struct device *device, unsigned count)
 {
-	struct endpoint a = endpoint_open(device, IBV_QPT_RC), b = endpoint_open(device, IBV_QPT_RC);
+	struct endpoint a = endpoint_open(device, IBV_QPT_RC),
+			b = endpoint_open(device, IBV_QPT_RC);
 
 	connect_endpoints(&a, &b);
 	for (unsigned index = 0; index < count; index++) {

@@ -70,10 +70,10 @@ static void child_sets_up_and_takes_down(void)
 	CHECK(!ibv_create_qp(device.pd, &options) && errno == EIO);
 	CHECK_EQUAL(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
 	attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_INIT, .port_num = 1};
-	CHECK_EQUAL(ibv_modify_qp(a.qp, &attr,
-				  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-					  IBV_QP_ACCESS_FLAGS),
-		    EIO);
+	CHECK_EQUAL(
+		ibv_modify_qp(a.qp, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+		EIO);
 	endpoint_close(&a);
 	endpoint_close(&b);
 	device_close(&device);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ibv_query_device promises can be had, and what lies beyond it is refused with the errno that
  * the man pages name. bad_wr names the first request of a list that was not taken.
- * Covers: api/libibverbs/verbs_query.c api/libibverbs/srq_tags.c api/libibverbs/verbs_multicast.c */
+ * Covers: api/libibverbs/verbs_query.c api/libibverbs/srq_tags.c api/libibverbs/verbs_multicast.c
+ */
 #include "verbs_client.h"
 
 enum { MANY = 20000, LIST_LENGTH = 5 };

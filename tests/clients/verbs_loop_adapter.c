@@ -196,8 +196,7 @@ bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 	return adapter_post(adapter, qp, request);
 }
 
-bool adapter_rma(struct adapter *adapter, struct qp_object *qp,
-		   const struct send_request *request)
+bool adapter_rma(struct adapter *adapter, struct qp_object *qp, const struct send_request *request)
 {
 	return adapter_post(adapter, qp, request);
 }
@@ -215,22 +214,22 @@ bool adapter_has_rma_template(const struct adapter *adapter, const struct qp_obj
 }
 
 bool adapter_post_by_template(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
-			uint32_t flags, const struct sge *sge)
+			      uint32_t flags, const struct sge *sge)
 {
 	(void)adapter, (void)qp, (void)wr_id, (void)flags, (void)sge;
 	return false;
 }
 
 const uint8_t *adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp,
-				   uint64_t wr_id, uint32_t flags, const struct sge *sge,
-				   const struct remote_place *remote)
+				       uint64_t wr_id, uint32_t flags, const struct sge *sge,
+				       const struct remote_place *remote)
 {
 	(void)adapter, (void)qp, (void)wr_id, (void)flags, (void)sge, (void)remote;
 	return NULL;
 }
 
 bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
-			  const struct send_request *request)
+			const struct send_request *request)
 {
 	return adapter_post(adapter, qp, request);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbered datagrams, or UC messages of one packet, from one adapter of a host to the other over a link that fails.
+ * Numbered datagrams, or UC messages of one packet, from one adapter of a host to the other over a
+ * link that fails.
  *
- * "verbs_loss ud|uc COUNT": sends them all, says "sent", reads how many should arrive from stdin, receives so many, says
- * "received", reads a line (the link is sound again now), and sends a last one, which must be the next that arrives.
+ * "verbs_loss ud|uc COUNT": sends them all, says "sent", reads how many should arrive from stdin,
+ * receives so many, says "received", reads a line (the link is sound again now), and sends a last
+ * one, which must be the next that arrives.
  */
 #include "verbs_client.h"
 
@@ -37,7 +39,10 @@ static struct endpoint open_endpoint(struct device *device, enum ibv_qp_type typ
 	struct ibv_qp_init_attr options = {
 		.send_cq = endpoint.cq,
 		.recv_cq = endpoint.cq,
-		.cap = {.max_send_wr = BATCH, .max_recv_wr = depth, .max_send_sge = 1, .max_recv_sge = 1},
+		.cap = {.max_send_wr = BATCH,
+			.max_recv_wr = depth,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
 		.qp_type = type,
 	};
 
@@ -56,8 +61,10 @@ static void send_number(struct endpoint *sender, const struct endpoint *receiver
 			unsigned number)
 {
 	struct ibv_sge sge = sge_of(sender, 0, MESSAGE_BYTES);
-	struct ibv_send_wr wr = {
-		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = {.sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_SEND,
+				 .send_flags = IBV_SEND_SIGNALED};
 
 	if (ah) {
 		wr.wr.ud.ah = ah;

@@ -98,10 +98,10 @@ int main(int argc, char **argv)
 	       seconds() - start, bytes);
 	CHECK(bytes <= BYTES_MAX);
 	if (count == (size_t)attr.max_qp)
-		CHECK(!ibv_create_qp(device.pd, &(struct ibv_qp_init_attr){
-						       .send_cq = cq,
-						       .recv_cq = cq,
-						       .qp_type = IBV_QPT_RC}) &&
+		CHECK(!ibv_create_qp(device.pd,
+				     &(struct ibv_qp_init_attr){.send_cq = cq,
+								.recv_cq = cq,
+								.qp_type = IBV_QPT_RC}) &&
 		      errno == ENOMEM);
 	else
 		numbers_that_nobody_has(&device, qps[count - 1]->qp_num);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Automatic path migration between two hosts whose adapters have two ports each (vol 1, chapter 17):
+ * Automatic path migration between two hosts whose adapters have two ports each (vol 1, chapter
+ *17):
  *
  *	verbs_migration serve SOCKET	the passive side; the cable of its first port will be pulled
  *	verbs_migration ask SOCKET
  *
- * The passive side says "pull" and "plug" when it is time for that. The active side also looks at what
- * of a datagram's address arrives at the receiver.
+ * The passive side says "pull" and "plug" when it is time for that. The active side also looks at
+ *what of a datagram's address arrives at the receiver.
  */
 #include "two_sides.h"
 

@@ -46,7 +46,8 @@ static void refuses_what_is_not_there(struct device *device, struct ibv_xrc_doma
 	CHECK_EQUAL(ibv_reg_xrc_rcv_qp(domain, 0xabcdef), EINVAL);
 	CHECK_EQUAL(ibv_unreg_xrc_rcv_qp(domain, 0xabcdef), EINVAL);
 	CHECK_EQUAL(ibv_modify_xrc_rcv_qp(domain, 0xabcdef, &attr, TO_INIT), EINVAL);
-	CHECK_EQUAL(ibv_query_xrc_rcv_qp(domain, 0xabcdef, &attr, IBV_QP_STATE, &init.attr), EINVAL);
+	CHECK_EQUAL(ibv_query_xrc_rcv_qp(domain, 0xabcdef, &attr, IBV_QP_STATE, &init.attr),
+		    EINVAL);
 	CHECK_EQUAL(ibv_close_xrc_domain(NULL), EINVAL);
 	errno = 0;
 	CHECK(!ibv_open_xrc_domain(device->context, -1, 0) && errno == EINVAL);
@@ -90,8 +91,8 @@ static void a_domain_in_use_stays(struct ibv_xrc_domain *domain)
 	CHECK_EQUAL(ibv_reg_xrc_rcv_qp(domain, qpn), EINVAL);
 }
 
-/* The child changes a queue pair that it has not registered with, then registers; the parent takes itself
- * off; the queue pair lives until the child does too. */
+/* The child changes a queue pair that it has not registered with, then registers; the parent takes
+ * itself off; the queue pair lives until the child does too. */
 static void child_of(int file, int from_parent, int to_parent)
 {
 	struct device device = device_open();
@@ -178,10 +179,10 @@ static void events_name_a_receiver_by_its_number(struct device *device,
 				    .path_mtu = IBV_MTU_1024,
 				    .dest_qp_num = sender->qp_num,
 				    .ah_attr = {.dlid = device->port.lid, .port_num = 1}};
-	CHECK_EQUAL(ibv_modify_xrc_rcv_qp(domain, receiver, &attr,
-					  to_rtr | IBV_QP_MAX_DEST_RD_ATOMIC |
-						  IBV_QP_MIN_RNR_TIMER),
-		    0);
+	CHECK_EQUAL(
+		ibv_modify_xrc_rcv_qp(domain, receiver, &attr,
+				      to_rtr | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+		0);
 	attr.dest_qp_num = receiver;
 	CHECK_EQUAL(ibv_modify_qp(sender, &attr, to_rtr), 0);
 	attr = (struct ibv_qp_attr){

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FLUSH and ATOMIC WRITE as a program built with rdma-core's newer headers asks for them (vol 1, annex
- * A19); Debian 12's have no names for the first. */
+/* FLUSH and ATOMIC WRITE as a program built with rdma-core's newer headers asks for them (vol 1,
+ * annex A19); Debian 12's have no names for the first. */
 #include "verbs_client.h"
 
 enum {
@@ -107,8 +107,8 @@ static void write_flush_and_announce(struct endpoint *a, struct endpoint *b)
 	CHECK(found == word);
 }
 
-static void refuse_flush(struct ibv_qp_ex *qp, const struct ibv_mr *mr, size_t length,
-			 uint8_t type, uint8_t level)
+static void refuse_flush(struct ibv_qp_ex *qp, const struct ibv_mr *mr, size_t length, uint8_t type,
+			 uint8_t level)
 {
 	ibv_wr_start(qp);
 	flush(qp, mr, length, type, level);

@@ -2,8 +2,8 @@
 /*
  * EE contexts connected by communication management, both sides in one program: requests with their
  * private data, services over a channel that is there, every way to say no, ends, and misuse.
- * Covers: api/libibverbs/rd/eec_calls.c api/libibverbs/rd/eec_contexts.c api/libibverbs/rd/eec_events.c
- * api/libibverbs/rd/eec_ids.c
+ * Covers: api/libibverbs/rd/eec_calls.c api/libibverbs/rd/eec_contexts.c
+ * api/libibverbs/rd/eec_events.c api/libibverbs/rd/eec_ids.c
  */
 #include <fcntl.h>
 #include <poll.h>

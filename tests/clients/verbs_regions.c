@@ -332,8 +332,7 @@ static void use_import(struct ibv_context *context, struct ibv_pd *pd, struct ib
 				   .num_sge = 1,
 				   .opcode = IBV_WR_SEND,
 				   .send_flags = IBV_SEND_SIGNALED};
-	struct ibv_send_wr copy =
-		to_import(IBV_WR_RDMA_WRITE, &from_own, mr, iova + COPY_AT);
+	struct ibv_send_wr copy = to_import(IBV_WR_RDMA_WRITE, &from_own, mr, iova + COPY_AT);
 	struct ibv_send_wr tell = to_import(IBV_WR_RDMA_WRITE, &flag, mr, iova);
 	struct ibv_send_wr look = to_import(IBV_WR_RDMA_READ, &flag, mr, iova);
 
@@ -436,8 +435,7 @@ static void import_between_processes(struct device *device)
 	CHECK(memory >= 0 && dm);
 	CHECK_EQUAL(ftruncate(memory, SHARED_BYTES), 0);
 
-	uint8_t *shared =
-		mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+	uint8_t *shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
 
 	CHECK(shared != MAP_FAILED);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion timestamps: of one clock with ibv_query_rt_values_ex, not before the request was posted,
- * not after the completion was polled, and never backwards on a CQ, whichever way requests went.
- * Covers: api/libibverbs/data/poll.c */
+/* Completion timestamps: of one clock with ibv_query_rt_values_ex, not before the request was
+ * posted, not after the completion was polled, and never backwards on a CQ, whichever way requests
+ * went. Covers: api/libibverbs/data/poll.c */
 #include "verbs_client.h"
 #include <pthread.h>
 

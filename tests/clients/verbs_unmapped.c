@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams for memory that the program has given back to the system while it was registered, as programs
- * do that keep registrations in a cache: an adapter would write to the pages that it holds.
- * Covers: runtime/memory/guarded_copy.c */
+/* Datagrams for memory that the program has given back to the system while it was registered, as
+ * programs do that keep registrations in a cache: an adapter would write to the pages that it
+ * holds. Covers: runtime/memory/guarded_copy.c */
 #include "verbs_client.h"
 
 #include <poll.h>

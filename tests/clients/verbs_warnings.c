@@ -160,11 +160,16 @@ static void read_without_depth(void)
 	struct pair pair = pair_open(IBV_QPT_RC);
 	struct ibv_sge sge = sge_of(&pair.a, 0, 8);
 	struct ibv_send_wr wr = request(IBV_WR_RDMA_READ, &sge, &pair.b, 0);
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .max_rd_atomic = 0, .timeout = 10,
-				   .retry_cnt = 3, .rnr_retry = 3};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
+				   .max_rd_atomic = 0,
+				   .timeout = 10,
+				   .retry_cnt = 3,
+				   .rnr_retry = 3};
 	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
-	struct ibv_qp_attr ready = {.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
-				    .dest_qp_num = pair.b.qp->qp_num, .min_rnr_timer = 1,
+	struct ibv_qp_attr ready = {.qp_state = IBV_QPS_RTR,
+				    .path_mtu = IBV_MTU_1024,
+				    .dest_qp_num = pair.b.qp->qp_num,
+				    .min_rnr_timer = 1,
 				    .max_dest_rd_atomic = 1,
 				    .ah_attr = {.dlid = pair.device.port.lid, .port_num = 1}};
 
@@ -456,9 +461,9 @@ static void window_in_the_way(void)
 	struct ibv_mw *mw = ibv_alloc_mw(pair.device.pd, IBV_MW_TYPE_1);
 	struct ibv_mr *mr = ibv_reg_mr(pair.device.pd, pair.a.bytes, 4096,
 				       IBV_ACCESS_MW_BIND | IBV_ACCESS_LOCAL_WRITE);
-	struct ibv_mw_bind bind = {.send_flags = IBV_SEND_SIGNALED,
-				   .bind_info = {mr, (uintptr_t)pair.a.bytes, 4096,
-						 IBV_ACCESS_REMOTE_WRITE}};
+	struct ibv_mw_bind bind = {
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = {mr, (uintptr_t)pair.a.bytes, 4096, IBV_ACCESS_REMOTE_WRITE}};
 
 	CHECK(mw && mr);
 	pair_connect(&pair);
@@ -494,9 +499,8 @@ static struct ibv_ah *own_address(struct pair *pair)
 static void static_rate(void)
 {
 	struct pair pair = pair_open(IBV_QPT_UD);
-	struct ibv_ah_attr attr = {.dlid = pair.device.port.lid,
-				   .port_num = 1,
-				   .static_rate = IBV_RATE_10_GBPS};
+	struct ibv_ah_attr attr = {
+		.dlid = pair.device.port.lid, .port_num = 1, .static_rate = IBV_RATE_10_GBPS};
 	struct ibv_ah *ah = ibv_create_ah(pair.device.pd, &attr);
 
 	CHECK(ah);
@@ -552,10 +556,10 @@ static void wrong_pkey(void)
 	pair.a.device = &pair.device;
 	pair.b.device = &pair.device;
 	to_init(&pair.a, ALL_ACCESS);
-	CHECK_EQUAL(ibv_modify_qp(pair.b.qp, &attr,
-				  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-					  IBV_QP_ACCESS_FLAGS),
-		    0);
+	CHECK_EQUAL(
+		ibv_modify_qp(pair.b.qp, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+		0);
 	to_rts(&pair.a, &pair.b, 3);
 	to_rts(&pair.b, &pair.a, 3);
 	post(&pair.a, &wr);

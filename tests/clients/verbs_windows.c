@@ -268,8 +268,8 @@ static void requests_that_can_not_be_posted(struct device *device)
 	couple_close();
 }
 
-/* A bind takes the low 8 bits of the key that it is given, and the window keeps its index; a key that
- * is used or taken back must be the whole one. */
+/* A bind takes the low 8 bits of the key that it is given, and the window keeps its index; a key
+ * that is used or taken back must be the whole one. */
 static void binding_takes_the_tag_of_a_key_only(struct device *device)
 {
 	const uint32_t asked[] = {0, 0x000000ff, 0xffffff5a, 0x12345678};

@@ -143,9 +143,9 @@ static unsigned stranger_line_count;
 static void count_strangers(void *context, enum sm_event event, const char *line)
 {
 	(void)context;
-	stranger_line_count += event == SM_EVENT_WARNING &&
-			       (strstr(line, "has not shown the M_Key") ||
-				strstr(line, "another SM_Key"));
+	stranger_line_count +=
+		event == SM_EVENT_WARNING &&
+		(strstr(line, "has not shown the M_Key") || strstr(line, "another SM_Key"));
 }
 
 /* Although it is higher, is the only standby and knows the default SM_Key; with no M_Key, or with a

@@ -44,7 +44,8 @@ static void test_the_best_manager_is_master_whoever_came_first(void **state)
 	assert_int_equal(rig_state_of(first), SM_STANDBY);
 	assert_int_equal(rig_state_of(second), SM_MASTER);
 	assert_int_equal(rig_host(&rig, 5)->ports[1].info.lid, lid);
-	assert_int_equal(rig_host(&rig, 5)->ports[1].info.master_sm_lid, rig_host(&rig, 4)->ports[1].info.lid);
+	assert_int_equal(rig_host(&rig, 5)->ports[1].info.master_sm_lid,
+			 rig_host(&rig, 4)->ports[1].info.lid);
 
 	/* Same priority and a lower GUID: higher. */
 	struct rig_manager *third = rig_start(&rig, rig_host(&rig, 1), &high);
@@ -167,7 +168,8 @@ static void count_silence(void *context, enum sm_event event, const char *line)
  * master, follows without reporting it as dead. */
 static void test_third_manager_follows_a_handover_without_a_false_alarm(void **state)
 {
-	struct sm_options low = with_priority(3), middle = with_priority(6), high = with_priority(9);
+	struct sm_options low = with_priority(3), middle = with_priority(6),
+			  high = with_priority(9);
 
 	(void)state;
 	silence_count = 0;

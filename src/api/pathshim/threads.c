@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls libibverbs before the program starts a second thread, because runtime/rma/shared_mr.h relies
- * on there being only one.
+ * Calls libibverbs before the program starts a second thread, because runtime/rma/shared_mr.h
+ * relies on there being only one.
  */
 #include <dlfcn.h>
 #include <pthread.h>

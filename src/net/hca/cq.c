@@ -173,7 +173,8 @@ static void overflow(struct cq *cq)
 
 bool cq_push(struct cq *cq, const struct completion *completion)
 {
-	if (unlikely(cq->ring.tail - cq->ring.head >= cq->ring.capacity || cq->ring.has_overflowed)) {
+	if (unlikely(cq->ring.tail - cq->ring.head >= cq->ring.capacity ||
+		     cq->ring.has_overflowed)) {
 		overflow(cq);
 		return false;
 	}
@@ -192,7 +193,8 @@ void cq_forget(struct cq *cq, uint32_t qpn)
 	uint32_t kept = cq->ring.head;
 
 	for (uint32_t position = cq->ring.head; position != cq->ring.tail; position++) {
-		const struct completion *slot = &cq->ring.slots[position & (cq->ring.slot_count - 1)];
+		const struct completion *slot =
+			&cq->ring.slots[position & (cq->ring.slot_count - 1)];
 
 		if (slot->qpn != qpn)
 			cq->ring.slots[kept++ & (cq->ring.slot_count - 1)] = *slot;

@@ -246,7 +246,7 @@ static inline struct qp_object *find_addressed(const struct hca *hca, const uint
 }
 
 struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number,
-			       const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count)
+			    const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count)
 {
 	struct qp_object *object = find_addressed(hca, headers);
 
@@ -257,12 +257,11 @@ struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number,
 }
 
 struct qp *hca_receive_zcopy(struct hca *hca, time_ns now, uint8_t port_number,
-			      const uint8_t *headers, const struct zcopy_source *pull)
+			     const uint8_t *headers, const struct zcopy_source *pull)
 {
 	struct qp_object *object = find_addressed(hca, headers);
 
-	if (unlikely(!object ||
-		     !fast_receive_zcopy(&object->qp, now, port_number, headers, pull)))
+	if (unlikely(!object || !fast_receive_zcopy(&object->qp, now, port_number, headers, pull)))
 		return NULL;
 	if (unlikely(object->qp.responder.nak_is_due))
 		hca_ready_add(hca, &object->qp);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A channel adapter as one process sees it: its objects, the queue pairs that have something to do, and its ports (vol 1, chapters 10, 11).
+ * A channel adapter as one process sees it: its objects, the queue pairs that have something to do,
+ * and its ports (vol 1, chapters 10, 11).
  *
- * No lock, no clock, no system call. Objects are allocated bigger than asked by the caller's own needs through "context" pointers.
+ * No lock, no clock, no system call. Objects are allocated bigger than asked by the caller's own
+ * needs through "context" pointers.
  */
 #ifndef SOFTIB_NET_HCA_HCA_H
 #define SOFTIB_NET_HCA_HCA_H
@@ -34,7 +36,7 @@ struct verb_fault;
 /* Limits that ibv_query_device reports; every one of them can really be reached. */
 struct hca_limits {
 	uint32_t qp_count_max;
-	uint32_t requests_max;	   /* per queue */
+	uint32_t requests_max; /* per queue */
 	uint32_t sges_max;
 	uint32_t cq_count_max;
 	uint32_t cqes_max;
@@ -89,7 +91,8 @@ struct hca_event {
 	struct srq *srq;
 };
 
-/* What the adapter tells its owner. Called with the owner's lock held: must not call back into the adapter. */
+/* What the adapter tells its owner. Called with the owner's lock held: must not call back into the
+ * adapter. */
 struct hca_owner {
 	void (*event)(void *context, const struct hca_event *event);
 	/* An armed CQ got a completion that counts; the arming is used up. */
@@ -123,25 +126,28 @@ struct hca {
 	struct memory memory;
 	struct qp_environment environment;
 	struct header_caches header_caches;
-	struct index_table qps; /* QPN to struct qp_object */
+	struct index_table qps;				     /* QPN to struct qp_object */
 	struct qp_object *raw_qps[HCA_PORTS_MAX][RAW_KINDS]; /* by port index: net/hca/raw_qps.h */
-	struct index_table xrc_srqs; /* SRQN to struct srq, XRC ones only */
+	struct index_table xrc_srqs;			     /* SRQN to struct srq, XRC ones only */
 	struct list xrcds;
 	struct list borrowed; /* struct qp_object by borrowed_link: net/hca/shared_target.h */
 	struct multicast_table multicast;
-	struct list qpn_blocks; /* filled by hca_add_qpns; blocks that have free numbers come first */
-	struct list ready;	/* struct qp by ready_link: may have something to transmit */
-	struct list undated;	/* struct qp by undated_link: hca_date sets their timers */
+	struct list
+		qpn_blocks;  /* filled by hca_add_qpns; blocks that have free numbers come first */
+	struct list ready;   /* struct qp by ready_link: may have something to transmit */
+	struct list undated; /* struct qp by undated_link: hca_date sets their timers */
 	struct timer_queue timers;    /* of queue pairs */
 	struct timer_queue cq_timers; /* of events that are moderated */
-	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count, xrcd_count, rdd_count, eec_count;
+	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count, xrcd_count, rdd_count,
+		eec_count;
 	uint32_t next_handle;
 	bool is_fatal;
 	bool is_unprivileged; /* its consumer may not give queue pairs controlled Q_Keys */
 	uint64_t drops[HCA_DROP_COUNT];
 };
 
-MUST_USE int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_owner *owner, uint64_t node_guid, unsigned port_count);
+MUST_USE int hca_init(struct hca *hca, const struct hca_limits *limits,
+		      const struct hca_owner *owner, uint64_t node_guid, unsigned port_count);
 void hca_release(struct hca *hca);
 
 /* QPNs that this process may use on the adapter. */
@@ -154,26 +160,32 @@ void hca_fail(struct hca *hca, time_ns now);
 
 /* Calls visit for every queue pair; visit must not create or destroy any. */
 struct qp_object;
-void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, void *context), void *context);
+void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, void *context),
+		     void *context);
 
 /* Packets in. Drops (with a reason that is counted) what no queue pair takes. */
 void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet);
 
-/* The same for the commonest packets, by net/transport/fast/fast_path.h: the queue pair that took it, or NULL: nothing was done. If an ACK is due, the caller sees to it. */
-MUST_USE struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number, const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
+/* The same for the commonest packets, by net/transport/fast/fast_path.h: the queue pair that took
+ * it, or NULL: nothing was done. If an ACK is due, the caller sees to it. */
+MUST_USE struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number,
+				     const uint8_t *headers, const uint8_t *bytes,
+				     uint32_t byte_count);
 /* The same for a message whose payload the owner fetches. */
 MUST_USE struct qp *hca_receive_zcopy(struct hca *hca, time_ns now, uint8_t port_number,
-				       const uint8_t *headers, const struct zcopy_source *pull);
+				      const uint8_t *headers, const struct zcopy_source *pull);
 /* It was unusual, and the payload is no longer there. */
 void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers);
 /* An ACK of which only this is known. false: nothing was done. */
 MUST_USE bool hca_acknowledge_fast(struct hca *hca, time_ns now, struct qp *qp, struct psn psn);
-/* What was sent or acknowledged without knowing the time: puts it on the list for hca_date, which is to be called with the time. */
+/* What was sent or acknowledged without knowing the time: puts it on the list for hca_date, which
+ * is to be called with the time. */
 void hca_remember_undated(struct hca *hca, struct qp *qp);
 void hca_date(struct hca *hca, time_ns now);
 
-/* The first queue pair that may transmit, or NULL; it stays listed until the caller finds that qp_next_route is false and calls hca_ready_remove, or
- * parks it elsewhere by its ready_link (a full ring) and later gives it back with hca_ready_add. */
+/* The first queue pair that may transmit, or NULL; it stays listed until the caller finds that
+ * qp_next_route is false and calls hca_ready_remove, or parks it elsewhere by its ready_link (a
+ * full ring) and later gives it back with hca_ready_add. */
 struct qp *hca_ready_first(struct hca *hca);
 void hca_ready_add(struct hca *hca, struct qp *qp);
 void hca_ready_remove(struct hca *hca, struct qp *qp);
@@ -212,15 +224,16 @@ MUST_USE int cq_destroy(struct cq *cq); /* -EBUSY */
  * queue is empty. */
 void cq_lend(struct cq *cq, void *memory);
 void cq_arm(struct cq *cq, enum cq_arming arming);
-/* Tells the owner if a completion lies in the queue that counts for its arming and came after the last
- * event: the owner has heard of those before it. */
+/* Tells the owner if a completion lies in the queue that counts for its arming and came after the
+ * last event: the owner has heard of those before it. */
 void cq_announce_new(struct cq *cq);
 /* The same for any completion that lies there. */
 void cq_announce_present(struct cq *cq);
 void cq_moderate(struct cq *cq, uint16_t completion_count, time_ns period);
 /* The period is over. */
 void cq_expire(struct cq *cq);
-/* Adds a completion, at most once per armed state tells the owner. false: no room, the completion is lost and the CQ unusable. */
+/* Adds a completion, at most once per armed state tells the owner. false: no room, the completion
+ * is lost and the CQ unusable. */
 bool cq_push(struct cq *cq, const struct completion *completion);
 /* Drops the unread completions of a queue pair that is gone or was reset. */
 void cq_forget(struct cq *cq, uint32_t qpn);
@@ -251,9 +264,10 @@ struct srq {
 	struct tag_list *tags; /* NULL: it does not match tags */
 };
 
-MUST_USE int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_max, uint32_t sges_max, uint32_t limit, void *context, struct srq **ret_srq);
-/* Makes a new queue an XRC SRQ of that domain: it gets a number that requests can name. The number is one of the process's QPNs, so that it names the process: -EAGAIN as with queue
- * pairs. */
+MUST_USE int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_max,
+			uint32_t sges_max, uint32_t limit, void *context, struct srq **ret_srq);
+/* Makes a new queue an XRC SRQ of that domain: it gets a number that requests can name. The number
+ * is one of the process's QPNs, so that it names the process: -EAGAIN as with queue pairs. */
 MUST_USE int srq_join(struct srq *srq, struct xrcd *xrcd, struct cq *cq);
 MUST_USE int srq_set_limit(struct srq *srq, uint32_t limit);
 MUST_USE int srq_resize(struct srq *srq, uint32_t requests_max);
@@ -304,7 +318,9 @@ struct ah {
 	uint32_t handle;
 };
 
-MUST_USE int ah_create(struct hca *hca, struct protection_domain *pd, const struct address_vector *vector, struct ah **ret_ah); /* -EINVAL: port, sgid index, dlid */
+MUST_USE int ah_create(struct hca *hca, struct protection_domain *pd,
+		       const struct address_vector *vector,
+		       struct ah **ret_ah); /* -EINVAL: port, sgid index, dlid */
 void ah_destroy(struct ah *ah);
 
 /* Queue pairs. */
@@ -318,12 +334,12 @@ struct qp_object {
 	struct rdd *rdd;   /* of an RD queue pair or EE context (net/hca/ee_contexts.h) */
 	/* Of one in a domain that processes share (net/hca/shared_target.h); each packet looks. */
 	bool is_shared;
-	bool is_away;	     /* another process may have it now */
-	bool is_recalled;    /* it is to go, even in the middle of a message */
-	bool has_own_number; /* from this process's blocks */
-	bool blocks_own_multicast; /* no copy of what it sends itself */
-	uint8_t raw_port;    /* of a raw queue pair: its port's number; 0: any other */
-	struct list xrcd_link; /* in xrcd->targets */
+	bool is_away;		      /* another process may have it now */
+	bool is_recalled;	      /* it is to go, even in the middle of a message */
+	bool has_own_number;	      /* from this process's blocks */
+	bool blocks_own_multicast;    /* no copy of what it sends itself */
+	uint8_t raw_port;	      /* of a raw queue pair: its port's number; 0: any other */
+	struct list xrcd_link;	      /* in xrcd->targets */
 	struct tag_choice tag_choice; /* with an SRQ that matches tags */
 	struct list multicast_memberships;
 	void *context;
@@ -346,20 +362,26 @@ struct qp_options {
 	struct srq *srq;
 	struct xrcd *xrcd;
 	struct rdd *rdd;
-	uint32_t qpn; /* given by somebody else; 0: one of this process's */
+	uint32_t qpn;	     /* given by somebody else; 0: one of this process's */
 	uint8_t port_number; /* of a raw queue pair, and of no other */
 	bool signal_all;
-	struct qp_capabilities capabilities; /* asked; ret_object->qp.capabilities says what was given */
+	struct qp_capabilities
+		capabilities; /* asked; ret_object->qp.capabilities says what was given */
 	void *context;
 };
 
-/* -EAGAIN: no QPN left, call hca_add_qpns and try again; -EINVAL beyond limits; -EBUSY: the port has a raw one of that kind; -ENOMEM. */
-MUST_USE int qp_object_create(struct hca *hca, const struct qp_options *options, struct qp_object **ret_object);
+/* -EAGAIN: no QPN left, call hca_add_qpns and try again; -EINVAL beyond limits; -EBUSY: the port
+ * has a raw one of that kind; -ENOMEM. */
+MUST_USE int qp_object_create(struct hca *hca, const struct qp_options *options,
+			      struct qp_object **ret_object);
 /* Removes its unread completions from its CQs as well. */
 MUST_USE int qp_object_destroy(struct qp_object *object); /* -EBUSY: in a multicast group */
-MUST_USE int qp_object_modify(struct qp_object *object, time_ns now, const struct qp_attributes *attributes, uint32_t mask);
+MUST_USE int qp_object_modify(struct qp_object *object, time_ns now,
+			      const struct qp_attributes *attributes, uint32_t mask);
 /* Post and put on the ready list. */
-MUST_USE int qp_object_post_send(struct qp_object *object, time_ns now, const struct send_request *request);
-MUST_USE int qp_object_post_receive(struct qp_object *object, time_ns now, const struct receive_request *request);
+MUST_USE int qp_object_post_send(struct qp_object *object, time_ns now,
+				 const struct send_request *request);
+MUST_USE int qp_object_post_receive(struct qp_object *object, time_ns now,
+				    const struct receive_request *request);
 
 #endif

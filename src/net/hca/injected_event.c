@@ -8,7 +8,8 @@ struct injection {
 	struct hca *hca;
 	time_ns now;
 	enum hca_event_type type;
-	const void **told; /* queues that had theirs; each is found by every queue pair that uses it */
+	const void *
+		*told; /* queues that had theirs; each is found by every queue pair that uses it */
 	size_t told_count;
 };
 

@@ -2,8 +2,8 @@
 /*
  * XRC targets of a domain that processes share (vol 1, annex A14).
  *
- * Somebody outside, softibd, keeps such a target and lends it, with all that its responder knows, to
- * the process whose XRC SRQ the next packets name. While it is here it is a queue pair like any
+ * Somebody outside, softibd, keeps such a target and lends it, with all that its responder knows,
+ * to the process whose XRC SRQ the next packets name. While it is here it is a queue pair like any
  * other. It goes back when it has nothing left to do, so that the death of a process takes along no
  * more than what it was doing.
  */

@@ -3,10 +3,10 @@
  * Registered memory whose pages the program has unmapped.
  *
  * An adapter pins the pages of a region. Here the program may unmap them while the region is
- * registered. The owner (runtime/memory/memory_guard.h) then maps other pages in their place when they are
- * touched, and records the range as a gap. Writes to a gap are lost, as writes to unmapped pages
- * would be. Reads from a gap do not give the program's bytes, so a reader calls memory_has_pages()
- * first.
+ * registered. The owner (runtime/memory/memory_guard.h) then maps other pages in their place when
+ * they are touched, and records the range as a gap. Writes to a gap are lost, as writes to unmapped
+ * pages would be. Reads from a gap do not give the program's bytes, so a reader calls
+ * memory_has_pages() first.
  */
 #ifndef SOFTIB_NET_MEMORY_GAPS_H
 #define SOFTIB_NET_MEMORY_GAPS_H

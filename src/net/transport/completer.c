@@ -31,8 +31,8 @@ static void implied_nak(struct qp *qp, time_ns now)
 
 enum acknowledged { ALL_ACKNOWLEDGED, ANSWER_MISSING };
 
-/* Of what is acknowledged up to this PSN: the SENDs and WRITEs of which nobody is told, up to the next
- * that is something else. */
+/* Of what is acknowledged up to this PSN: the SENDs and WRITEs of which nobody is told, up to the
+ * next that is something else. */
 static inline void pass_silent(struct qp *qp, struct psn psn)
 {
 	struct send_queue *queue = &qp->requester.queue;

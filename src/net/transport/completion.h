@@ -81,7 +81,7 @@ struct completion {
 	uint8_t sl;
 	uint8_t path_bits;
 	bool is_solicited;
-	uint8_t padding; /* 0, as below: completions are copied and compared whole */
+	uint8_t padding;       /* 0, as below: completions are copied and compared whole */
 	uint64_t timestamp_ns; /* the time handed in with the packet that completed it */
 	uint64_t tag;
 	union {
@@ -98,8 +98,8 @@ static inline void completion_put_word(struct completion *completion, size_t off
 	memcpy((uint8_t *)completion + offset, &word, sizeof(word));
 }
 
-/* Writes one that will be read in words at once (api/libibverbs/data/poll.c), in words: a word that was
- * written in parts can't be read before all of them are out of the store buffer. */
+/* Writes one that will be read in words at once (api/libibverbs/data/poll.c), in words: a word that
+ * was written in parts can't be read before all of them are out of the store buffer. */
 static IN_LINE void completion_write(struct completion *place, struct completion value)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -31,8 +31,8 @@ static void complete_receive(struct qp *qp, time_ns now, const struct inbound *i
 		.immediate_or_rkey = inbound->info->has_immediate ? packet->immediate
 				     : inbound->info->has_ieth	  ? packet->invalidate_rkey
 								  : 0,
-		.source_qpn = is_datagram ? packet->deth.source_qpn
-					  : qp->attributes.destination_qpn,
+		.source_qpn =
+			is_datagram ? packet->deth.source_qpn : qp->attributes.destination_qpn,
 		.eecn = is_datagram ? qp->qpn : 0,
 		.slid = packet->lrh.slid,
 		.sl = packet->lrh.sl,

@@ -216,8 +216,7 @@ static enum verdict resolve_word(const struct qp *qp, uint32_t rkey, uint64_t ad
 static enum verdict resolve_atomic(const struct qp *qp, struct inbound *inbound, uint32_t access)
 {
 	const struct atomic_eth *eth = &inbound->packet->atomic_eth;
-	enum verdict verdict =
-		resolve_word(qp, eth->rkey, eth->address, access, &inbound->target);
+	enum verdict verdict = resolve_word(qp, eth->rkey, eth->address, access, &inbound->target);
 
 	if (verdict == VERDICT_ACCEPT &&
 	    !memory_has_pages(qp->environment->memory, inbound->target, ATOMIC_BYTES))

@@ -29,10 +29,11 @@ typedef void payload_copier(const struct payload *payload, size_t from, size_t b
 			    uint8_t *ret_bytes);
 
 /* The same by another way of copying. */
-MUST_USE enum memory_verdict
-payload_scatter_by(payload_copier *copy, const struct memory *memory,
-		   const struct protection_domain *pd, const struct sge *sges, uint32_t sge_count,
-		   uint64_t offset, const struct payload *payload, size_t from, size_t byte_count);
+MUST_USE enum memory_verdict payload_scatter_by(payload_copier *copy, const struct memory *memory,
+						const struct protection_domain *pd,
+						const struct sge *sges, uint32_t sge_count,
+						uint64_t offset, const struct payload *payload,
+						size_t from, size_t byte_count);
 
 /* The same into one run of bytes, the last ones after all others: programs wait for an RDMA WRITE
  * by watching its last bytes. */

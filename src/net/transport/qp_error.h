@@ -15,8 +15,8 @@ void qp_enter_error(struct qp *qp, time_ns now);
  */
 void qp_fail_send(struct qp *qp, time_ns now, enum completion_status status);
 
-/* Ends every call: a queue pair that could not report a completion is broken (fault class G), and an
- * EE context gives the next its turn. */
+/* Ends every call: a queue pair that could not report a completion is broken (fault class G), and
+ * an EE context gives the next its turn. */
 void qp_settle(struct qp *qp, time_ns now);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of a queue pair: what its requester and responder keep, and what they ask of the adapter
- * (vol 1, chapters 9 to 11). The engine's units include this header; owners include qp.h, which has
- * the calls. There is no qp_state.c: a predicate that reads one or two fields stands here.
+ * The state of a queue pair: what its requester and responder keep, and what they ask of the
+ * adapter (vol 1, chapters 9 to 11). The engine's units include this header; owners include qp.h,
+ * which has the calls. There is no qp_state.c: a predicate that reads one or two fields stands
+ * here.
  */
 #ifndef SOFTIB_NET_TRANSPORT_QP_STATE_H
 #define SOFTIB_NET_TRANSPORT_QP_STATE_H
@@ -69,9 +70,10 @@ enum violated_key { VIOLATED_PKEY, VIOLATED_QKEY };
 
 /* What a queue pair asks of its adapter; one per adapter. */
 struct qp_environment {
-	uint32_t port_changes; /* counted by the owner: what queue pairs have read of ports is old */
+	uint32_t
+		port_changes; /* counted by the owner: what queue pairs have read of ports is old */
 	struct memory *memory;
-	struct timer_queue *timers; /* qp->timer is armed here by the queue pair */
+	struct timer_queue *timers;	     /* qp->timer is armed here by the queue pair */
 	struct header_caches *header_caches; /* zero at first (header_cache.h) */
 	/* A completion for the CQ of that side. false: the CQ overflowed. */
 	bool (*complete)(struct qp *qp, enum queue_side side, const struct completion *completion);
@@ -79,11 +81,11 @@ struct qp_environment {
 	/* Optional: what this queue pair sent is still on its way to a receiver that is taking
 	 * packets, so that silence says nothing yet and a timeout does not count as a retry. */
 	bool (*is_underway)(const struct qp *qp, time_ns now);
-	/* Of a queue pair with placed requests (net/transport/rma/rma_bypass.h): waits for those under way,
-	 * lets no new ones begin, takes all for received and forgets owner_rma. */
+	/* Of a queue pair with placed requests (net/transport/rma/rma_bypass.h): waits for those
+	 * under way, lets no new ones begin, takes all for received and forgets owner_rma. */
 	void (*end_rma)(struct qp *qp);
-	/* Of a queue pair with messages that the peer pulls (net/transport/fast/fast_path.h): it can't from
-	 * here on, and datagrams that were lent are nobody's any more. */
+	/* Of a queue pair with messages that the peer pulls (net/transport/fast/fast_path.h): it
+	 * can't from here on, and datagrams that were lent are nobody's any more. */
 	void (*take_back)(struct qp *qp);
 	/* A request was taken from a shared receive queue: qp->receive_queue. */
 	void (*shared_receive_taken)(struct qp *qp);
@@ -225,7 +227,7 @@ struct saved_request {
 	uint64_t result; /* of an atomic */
 	uint32_t byte_count;
 	uint32_t rkey;
-	uint32_t xrc_srqn; /* of a target: the queue in whose protection domain the key is */
+	uint32_t xrc_srqn;	/* of a target: the queue in whose protection domain the key is */
 	uint32_t rd_source_qpn; /* of an EE context: whom the answer goes to */
 	uint32_t rd_qpn;	/* and the queue pair in whose protection domain the key is */
 	struct psn first_psn;
@@ -250,15 +252,16 @@ struct responder {
 	uint32_t write_rkey;
 	uint64_t write_address;
 	uint64_t inbound_bytes; /* of the message in progress, already placed */
-	struct receive_slot *taken; /* a copy of what came from a shared queue; NULL with an own one */
+	struct receive_slot
+		*taken; /* a copy of what came from a shared queue; NULL with an own one */
 	struct rma_progress *placed; /* NULL: the peer sends packets only */
 	uint8_t saved_count;
 	uint8_t saved_tail; /* index of the next to be filled */
 	uint8_t nak_syndrome;
 	bool has_choice; /* choose_receive has filled taken, which is not yet held */
 	/* Two and two side by side, at which express.h looks together. */
-	uint8_t inbound;  /* enum inbound_message */
-	bool has_receive; /* the message in progress holds a receive request */
+	uint8_t inbound;       /* enum inbound_message */
+	bool has_receive;      /* the message in progress holds a receive request */
 	uint8_t saved_pending; /* the newest so many may be unanswered */
 	bool nak_is_due;
 	bool nak_was_sent; /* for the expected PSN: say it once */
@@ -267,10 +270,11 @@ struct responder {
 
 /* What net/transport/fast/fast_path.h has worked out from attributes and port, for a connection. */
 struct header_cache {
-	uint32_t changes; /* one more than the environment's at that time; 0: nothing yet */
-	uint32_t sends;	  /* the same, if besides nothing about its SENDs is unusual */
+	uint32_t changes;  /* one more than the environment's at that time; 0: nothing yet */
+	uint32_t sends;	   /* the same, if besides nothing about its SENDs is unusual */
 	uint64_t lrh, bth; /* what all SENDs to the peer have in common */
-	const void *route; /* the owner's, where these headers lead; or by which datagrams are lent */
+	const void
+		*route; /* the owner's, where these headers lead; or by which datagrams are lent */
 };
 
 /* At most 640 bytes without its queues. The owner may use: type, state, qpn, pd, port,
@@ -349,9 +353,11 @@ static inline bool qp_is_reliable(const struct qp *qp)
 static inline uint8_t qp_transport(const struct qp *qp)
 {
 	static const uint8_t transports[] = {
-		[QP_RC] = TRANSPORT_RC,	      [QP_UC] = TRANSPORT_UC,	    [QP_UD] = TRANSPORT_UD,
-		[QP_XRC_INI] = TRANSPORT_XRC, [QP_XRC_TGT] = TRANSPORT_XRC, [QP_RD] = TRANSPORT_RD,
-		[QP_EEC] = TRANSPORT_RD,      [QP_RAW_IPV6] = 0xff,	    [QP_RAW_ETHERTYPE] = 0xff,
+		[QP_RC] = TRANSPORT_RC,	      [QP_UC] = TRANSPORT_UC,
+		[QP_UD] = TRANSPORT_UD,	      [QP_XRC_INI] = TRANSPORT_XRC,
+		[QP_XRC_TGT] = TRANSPORT_XRC, [QP_RD] = TRANSPORT_RD,
+		[QP_EEC] = TRANSPORT_RD,      [QP_RAW_IPV6] = 0xff,
+		[QP_RAW_ETHERTYPE] = 0xff,
 	};
 
 	return transports[qp->type];

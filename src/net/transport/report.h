@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How requests end: completions, returned slots, flushing (vol 1, chapter 10). The states that errors
- * lead to are qp_error.h's. */
+/* How requests end: completions, returned slots, flushing (vol 1, chapter 10). The states that
+ * errors lead to are qp_error.h's. */
 #ifndef SOFTIB_NET_TRANSPORT_REPORT_H
 #define SOFTIB_NET_TRANSPORT_REPORT_H
 
@@ -8,7 +8,8 @@
 #include "net/transport/completion.h"
 #include "net/transport/qp_state.h"
 
-/* Whether nobody is to be told that this request has succeeded: queue.done++ is all there is to do. */
+/* Whether nobody is to be told that this request has succeeded: queue.done++ is all there is to do.
+ */
 static inline bool report_is_silent(const struct qp *qp, const struct send_slot *slot)
 {
 	return !qp->signal_all && !(slot->flags & (SEND_SIGNALED | SEND_BY_ADAPTER)) &&

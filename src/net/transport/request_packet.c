@@ -116,8 +116,8 @@ static uint32_t build_message(const struct qp *qp, struct send_slot *slot, uint3
 	bth->solicited = ends && (slot->flags & SEND_SOLICITED) && may_be_solicited(slot->opcode);
 	bth->ack_request =
 		qp_is_reliable(qp) &&
-		((ends && requester_asks(qp, slot->flags,
-					 psn_add(slot->first_psn, slot->packet_count))) ||
+		((ends &&
+		  requester_asks(qp, slot->flags, psn_add(slot->first_psn, slot->packet_count))) ||
 		 /* What is paced may stop after any packet, for longer than an answer may take. */
 		 qp->attributes.rate_limit ||
 		 index / PACKETS_PER_ACK != (index + count) / PACKETS_PER_ACK);

@@ -62,9 +62,8 @@ bool requester_asks(const struct qp *qp, uint32_t flags, struct psn end)
 	bool is_resent = !psn_before(requester->next_psn, end);
 	uint32_t unasked = (uint32_t)psn_distance(requester->asked_psn, end);
 
-	return qp->signal_all || flags & (SEND_SIGNALED | SEND_BY_ADAPTER) ||
-	       qp->asks_always || is_resent || qp->type == QP_EEC ||
-	       !qp->attributes.timeout ||
+	return qp->signal_all || flags & (SEND_SIGNALED | SEND_BY_ADAPTER) || qp->asks_always ||
+	       is_resent || qp->type == QP_EEC || !qp->attributes.timeout ||
 	       requester->credits == CREDITS_COUNTED ||
 	       unasked >= requester->queue.requests_max / UNASKED_SHARE ||
 	       next_waits_for_acks(requester);

@@ -18,7 +18,8 @@ struct qp_route;
 struct send_slot;
 
 /* Whether the last packet of a SEND or WRITE asks for an ACK (AckReq), of the request that is
- * transmitted next or is only now posted: flags are the request's, end is the PSN behind the packet.
+ * transmitted next or is only now posted: flags are the request's, end is the PSN behind the
+ * packet.
  *
  * A request that reports its completion asks, and its ACK acknowledges all before it. One that does
  * not asks only if the send queue might fill up with requests of which nobody knows whether they

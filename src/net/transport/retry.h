@@ -33,8 +33,8 @@ void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_co
 
 /* Whether a packet under way asks the responder for an ACK. */
 MUST_USE bool retry_is_asked(const struct qp *qp);
-/* Has the responder acknowledge what is outstanding, if no packet under way asks for that: the newest
- * packet is sent once more, with AckReq. */
+/* Has the responder acknowledge what is outstanding, if no packet under way asks for that: the
+ * newest packet is sent once more, with AckReq. */
 void retry_ask(struct qp *qp);
 
 /* retry_expire is wanted then, or earlier. */

@@ -3,8 +3,8 @@
  * An XRC target as it goes from one process to another: all that its responder must know to go on
  * (vol 1, annex A14).
  *
- * A domain that processes share has its queues in several of them; a target is lent to the one whose
- * queue the next request names.
+ * A domain that processes share has its queues in several of them; a target is lent to the one
+ * whose queue the next request names.
  */
 #ifndef SOFTIB_NET_TRANSPORT_TARGET_STATE_H
 #define SOFTIB_NET_TRANSPORT_TARGET_STATE_H

@@ -91,9 +91,9 @@ static enum memory_verdict place_datagram(const struct qp *qp, const struct rece
 					     0, GRH_BYTES);
 	}
 	if (verdict == MEMORY_OK)
-		verdict = payload_scatter_by(copy, memory, pd, slot->sges, slot->sge_count,
-					     GRH_BYTES, &packet->payload, 0,
-					     packet->payload.byte_count);
+		verdict =
+			payload_scatter_by(copy, memory, pd, slot->sges, slot->sge_count, GRH_BYTES,
+					   &packet->payload, 0, packet->payload.byte_count);
 	return verdict;
 }
 

@@ -15,7 +15,8 @@ static uint32_t headers_of(const uint8_t *bytes)
 	return LRH_BYTES + BTH_BYTES + (is_datagram ? DETH_BYTES : 0);
 }
 
-static const struct ring_record *keep_template(struct burst_in *burst, const struct ring_record *record)
+static const struct ring_record *keep_template(struct burst_in *burst,
+					       const struct ring_record *record)
 {
 	burst->payload_bytes = 0;
 	burst->seen = NULL;
@@ -37,7 +38,8 @@ static const struct ring_record *repeat(struct burst_in *burst, const struct rin
 {
 	if (!burst->payload_bytes || burst->payload_bytes > record->byte_count)
 		return record;
-	put_be32(burst->bytes + PSN_OFFSET, (burst->psn_word & 0xff000000u) | burst_next_psn(burst).value);
+	put_be32(burst->bytes + PSN_OFFSET,
+		 (burst->psn_word & 0xff000000u) | burst_next_psn(burst).value);
 	burst->repeats++;
 	memcpy(burst->bytes + burst->template.byte_count - burst->payload_bytes, record->body,
 	       burst->payload_bytes);
@@ -46,5 +48,6 @@ static const struct ring_record *repeat(struct burst_in *burst, const struct rin
 
 const struct ring_record *burst_read(struct burst_in *burst, const struct ring_record *record)
 {
-	return record->kind == RECORD_TEMPLATE ? keep_template(burst, record) : repeat(burst, record);
+	return record->kind == RECORD_TEMPLATE ? keep_template(burst, record)
+					       : repeat(burst, record);
 }

@@ -21,7 +21,7 @@
 #include "wire/transport_headers.h"
 
 enum {
-	BURST_POSTS = 4,			    /* so many in a row begin one */
+	BURST_POSTS = 4,		       /* so many in a row begin one */
 	BURST_POSTS_PAYLOAD = 2 * BURST_POSTS, /* what a run counts for */
 	BURST_TEMPLATE_BYTES_MAX = LRH_BYTES + BTH_BYTES + DETH_BYTES + RING_PAYLOAD_BYTES_MAX,
 };
@@ -46,18 +46,18 @@ struct burst_out {
 	const struct address_vector *address;
 	uint32_t remote_qpn, remote_qkey;
 	const struct qp *last; /* whose posts these are: qp, or what it was; only to be compared */
-	bool is_lent;	       /* a datagram: those like it are lent, too (runtime/zcopy/ud_zcopy.h) */
+	bool is_lent; /* a datagram: those like it are lent, too (runtime/zcopy/ud_zcopy.h) */
 	/* Of repeats: whether more may follow behind what was done in between; not once anything
-	 * about the queue pair may have changed. The receiver counts a repeat's PSN from its model, so
-	 * one may only follow where nothing else was written to the ring since the last record of the
-	 * run, and no other request has taken a PSN. */
+	 * about the queue pair may have changed. The receiver counts a repeat's PSN from its model,
+	 * so one may only follow where nothing else was written to the ring since the last record
+	 * of the run, and no other request has taken a PSN. */
 	bool may_go_on;
 	uint64_t end;	     /* of its last record in the ring */
 	struct psn next_psn; /* behind its last message */
 };
 
-/* How many the queue pair has posted in a row. Of those before it looked elsewhere half still count:
- * who had a run is likely to begin another. */
+/* How many the queue pair has posted in a row. Of those before it looked elsewhere half still
+ * count: who had a run is likely to begin another. */
 static inline unsigned burst_posts(const struct burst_out *burst, const struct qp *qp)
 {
 	if (likely(burst->qp == qp))
@@ -67,26 +67,28 @@ static inline unsigned burst_posts(const struct burst_out *burst, const struct q
 
 /* The receiver's side. All zero: there is no model. */
 struct burst_in {
-	struct ring_record template; /* a RECORD_PACKET */
-	uint32_t psn_word;	  /* of the model's BTH */
-	uint32_t repeats;	  /* since then */
-	uint32_t payload_bytes;	  /* and pad bytes; 0: none that could be repeated */
+	struct ring_record template;	    /* a RECORD_PACKET */
+	uint32_t psn_word;		    /* of the model's BTH */
+	uint32_t repeats;		    /* since then */
+	uint32_t payload_bytes;		    /* and pad bytes; 0: none that could be repeated */
 	const struct rx_header_cache *seen; /* by the one that took it; NULL: by none */
 	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX];
 };
 
-/* A packet of a connection that came alone, which the next one is likely to be like. All zero: none. */
+/* A packet of a connection that came alone, which the next one is likely to be like. All zero:
+ * none. */
 struct rx_expected {
-	uint64_t sizes; /* ring_record_sizes */
+	uint64_t sizes;			    /* ring_record_sizes */
 	const struct rx_header_cache *seen; /* where its queue pair remembers it */
 };
 
-/* The packet that a RECORD_TEMPLATE or RING_RECORD_PAYLOAD stands for; nonsense is returned as it is.
+/* The packet that a RECORD_TEMPLATE or RING_RECORD_PAYLOAD stands for; nonsense is returned as it
+ * is.
  */
 const struct ring_record *burst_read(struct burst_in *burst, const struct ring_record *record);
 /* The same of any record of a direct ring, or none. */
 static inline const struct ring_record *burst_look(struct burst_in *burst,
-						 const struct ring_record *record)
+						   const struct ring_record *record)
 {
 	return likely(!record ||
 		      (record->kind != RECORD_TEMPLATE && record->kind != RING_RECORD_PAYLOAD))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the packets of the express lane go (runtime/fast/short_send.h): flows that are known already; and
- * whether they may, and did. */
+/* Where the packets of the express lane go (runtime/fast/short_send.h): flows that are known
+ * already; and whether they may, and did. */
 #ifndef SOFTIB_RUNTIME_FAST_FLOW_CACHE_H
 #define SOFTIB_RUNTIME_FAST_FLOW_CACHE_H
 
@@ -16,7 +16,8 @@ static inline time_ns fast_path_time(const struct process_runtime *runtime)
 
 /* The flow that the queue pair used last, if its packets still go that way and past the fabric. */
 static inline struct flow *direct_flow(const struct adapter *adapter, const struct qp *qp,
-				const struct address_vector *address, uint32_t destination_qpn)
+				       const struct address_vector *address,
+				       uint32_t destination_qpn)
 {
 	struct flow *flow = qp->owner_route;
 	uint16_t pkey = qp->port->pkeys[qp->attributes.pkey_index];

@@ -4,13 +4,15 @@
  * behind the ACK of what was sent before.
  *
  * A line of memory at which one processor looks all the time must be taken away from it before the
- * other can write there, which takes as long as to fetch it afterwards. So whoever has sent and takes
- * turns looks at the ACKs only, until one comes; the line of the message stays with its writer. It is
- * a guess: now and then it looks at both, and a message that was there before its ACK ends it.
+ * other can write there, which takes as long as to fetch it afterwards. So whoever has sent and
+ * takes turns looks at the ACKs only, until one comes; the line of the message stays with its
+ * writer. It is a guess: now and then it looks at both, and a message that was there before its ACK
+ * ends it.
  *
- * Nor does it look at the ACKs before one is due: the peer's processor would have to wait for that line,
- * and with it for all that it writes behind the ACK, its answer among them. The first look comes so late
- * that it finds the ACK four times out of five; that is soon enough, since the answer takes longer.
+ * Nor does it look at the ACKs before one is due: the peer's processor would have to wait for that
+ * line, and with it for all that it writes behind the ACK, its answer among them. The first look
+ * comes so late that it finds the ACK four times out of five; that is soon enough, since the answer
+ * takes longer.
  */
 #ifndef SOFTIB_RUNTIME_FAST_PINGPONG_HINT_H
 #define SOFTIB_RUNTIME_FAST_PINGPONG_HINT_H
@@ -19,7 +21,7 @@
 #include <stdint.h>
 
 enum {
-	PINGPONG_TURNS = 4,	 /* so many make one */
+	PINGPONG_TURNS = 4,  /* so many make one */
 	PINGPONG_LOOKS = 16, /* one of so many looks is at both */
 };
 

@@ -63,8 +63,8 @@ static bool take_acks(struct process_runtime *runtime, struct channel *channel, 
 	return any;
 }
 
-static inline bool take_news(struct process_runtime *runtime, struct channel *channel, enum news news,
-			     time_ns now)
+static inline bool take_news(struct process_runtime *runtime, struct channel *channel,
+			     enum news news, time_ns now)
 {
 	/* Nothing but an ACK: what it completes is waited for. */
 	return news == NEWS_OF_RECORDS ? short_receive_take(runtime, channel, now)
@@ -81,8 +81,7 @@ __attribute__((noinline)) static void pass_idle_round(struct channel *channel)
 static bool look_at(struct process_runtime *runtime, unsigned index, time_ns now)
 {
 	struct channel *channel = runtime->channels[index];
-	enum news news =
-		channel->state == CHANNEL_OPEN ? look_for_news(runtime, channel) : NO_NEWS;
+	enum news news = channel->state == CHANNEL_OPEN ? look_for_news(runtime, channel) : NO_NEWS;
 
 	if (likely(news == NO_NEWS)) {
 		if (unlikely(channel->release_in))
@@ -106,8 +105,7 @@ static bool take_channels(struct process_runtime *runtime, time_ns now)
 		any |= look_at(runtime, i, now);
 	for (unsigned i = 0; i < IDLE_CHANNELS_PER_ROUND && count > BUSY_CHANNELS; i++)
 		any |= look_at(runtime,
-			       BUSY_CHANNELS + runtime->idle_next++ % (count - BUSY_CHANNELS),
-			       now);
+			       BUSY_CHANNELS + runtime->idle_next++ % (count - BUSY_CHANNELS), now);
 	return any;
 }
 
@@ -135,8 +133,7 @@ static inline bool softibd_is_silent(const struct process_runtime *runtime)
 
 /* A round of a process that has several peers or adapters, or something left to do. Not in line:
  * see fast_records.c. any: whether there was something already. */
-__attribute__((noinline)) static enum poll_round go_round(struct process_runtime *runtime,
-							     bool any)
+__attribute__((noinline)) static enum poll_round go_round(struct process_runtime *runtime, bool any)
 {
 	bool is_done = true;
 

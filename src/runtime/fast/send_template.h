@@ -42,7 +42,7 @@ struct template_local template_local(const struct qp *qp, const struct send_requ
 
 /* Its bytes, if it is like that; NULL: it is not. */
 static inline const uint8_t *template_bytes(const struct template_local *local, uint32_t flags,
-					 const struct sge *sge)
+					    const struct sge *sge)
 {
 	const uint64_t offset = sge->address - local->range.from;
 

@@ -33,17 +33,16 @@ static inline struct qp *receive_packet(const struct process_runtime *runtime, t
 	memcpy(headers, record->body, sizeof(headers));
 	__asm__ volatile("" : : "r"(headers) : "memory");
 	return hca_receive_fast(&adapter->hca, now, (uint8_t)record->port, headers, record->body,
-				   record->byte_count);
+				record->byte_count);
 }
 
-struct qp *short_receive_record(struct process_runtime *runtime, struct channel *channel, time_ns now,
-				const struct ring_record *record)
+struct qp *short_receive_record(struct process_runtime *runtime, struct channel *channel,
+				time_ns now, const struct ring_record *record)
 {
 	if (likely(record->kind == RECORD_PACKET))
 		return receive_packet(runtime, now, record);
-	return record->kind == RECORD_ZCOPY
-		       ? zcopy_receive(runtime, channel, now, record)
-		       : ud_zcopy_receive(runtime, channel, now, record);
+	return record->kind == RECORD_ZCOPY ? zcopy_receive(runtime, channel, now, record)
+					    : ud_zcopy_receive(runtime, channel, now, record);
 }
 
 /* A queue pair has received what there was for it, for now. */
@@ -105,7 +104,7 @@ static inline struct qp *guess_receiver(const struct process_runtime *runtime,
 /* Takes up to so many messages that go on with a run, of which this queue pair took what came
  * before. Returns how many there were. */
 __attribute__((noinline)) static unsigned take_burst(struct channel *channel, struct qp *qp,
-						   time_ns now, unsigned count_max)
+						     time_ns now, unsigned count_max)
 {
 	const uint32_t payload_bytes = channel->burst_in.payload_bytes;
 	struct ring_payloads repeats = ring_payloads_begin(&channel->in, payload_bytes);
@@ -130,7 +129,7 @@ static inline struct qp *burst_receiver(const struct channel *channel)
 	if (!burst->seen || !ring_has_payload(&channel->in, burst->payload_bytes))
 		return NULL;
 	return rx_burst_receiver(burst->seen, (uint8_t)burst->template.port, burst->bytes,
-				    burst->template.byte_count, burst_next_psn(burst));
+				 burst->template.byte_count, burst_next_psn(burst));
 }
 
 /* A program that is busy with what it finds polls less often, but needs no help. */
@@ -154,8 +153,9 @@ static inline void expect_next(struct channel *channel, const struct qp *qp)
 /* Takes what lies in the ring. owing: who has received something from it already, or NULL. Returns
  * whether there was anything, then or now. Not in
  * line: see short_receive_take. */
-__attribute__((noinline)) static bool
-take_records(struct process_runtime *runtime, struct channel *channel, time_ns now, struct qp *owing)
+__attribute__((noinline)) static bool take_records(struct process_runtime *runtime,
+						   struct channel *channel, time_ns now,
+						   struct qp *owing)
 {
 	uint64_t first = channel->in.head;
 	bool any = owing != NULL;
@@ -178,7 +178,7 @@ take_records(struct process_runtime *runtime, struct channel *channel, time_ns n
 		struct qp *qp = guess_receiver(runtime, record, before, port);
 
 		if (unlikely(!qp || !fast_receive_predicted(qp, now, (uint8_t)record->port,
-							      record->body, record->byte_count)))
+							    record->body, record->byte_count)))
 			qp = short_receive_record(runtime, channel, now, record);
 
 		if (unlikely(!qp) && !take_unusual(runtime, channel, record))
@@ -233,7 +233,8 @@ static inline struct qp *take_expected(struct channel *channel, time_ns now)
 
 /* The commonest case: it is one, like the one before. Returns whether there was anything to take.
  */
-static inline bool take_message(struct process_runtime *runtime, struct channel *channel, time_ns now)
+static inline bool take_message(struct process_runtime *runtime, struct channel *channel,
+				time_ns now)
 {
 	struct qp *qp = take_expected(channel, now);
 
@@ -248,7 +249,7 @@ static inline bool take_message(struct process_runtime *runtime, struct channel 
 
 /* Not in line: a round that finds nothing has no use for its registers. */
 __attribute__((noinline)) bool short_receive_take(struct process_runtime *runtime,
-						    struct channel *channel, time_ns now)
+						  struct channel *channel, time_ns now)
 {
 	bool any = false;
 

@@ -77,7 +77,7 @@ static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 /* Whether the others that are posted in a row with this one had better say no more than their
  * payload. */
 static inline bool begins_burst(const struct burst_out *burst, const struct qp *qp,
-			      const struct send_request *request)
+				const struct send_request *request)
 {
 	return burst_posts(burst, qp) >= BURST_POSTS && request->opcode == SEND_SEND &&
 	       request->sges[0].byte_count - 1 < RING_PAYLOAD_BYTES_MAX;
@@ -129,8 +129,7 @@ bool short_send_post(struct adapter *adapter, struct qp *qp, const struct send_r
 			posted_otherwise(adapter, qp, flow);
 			return true;
 		}
-		if (ud_zcopy_post(adapter, qp, flow, request, &packet,
-				       fast_path_time(runtime))) {
+		if (ud_zcopy_post(adapter, qp, flow, request, &packet, fast_path_time(runtime))) {
 			template_send_remember_zcopy(runtime, qp, flow, request);
 			short_send_posted(adapter, qp, flow);
 			return true;

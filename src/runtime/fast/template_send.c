@@ -80,7 +80,7 @@ void template_send_remember(struct process_runtime *runtime, struct qp *qp, stru
 
 /* It has a PSN, which repeats of a model would not count: the next small one begins anew. */
 void template_send_remember_zcopy(struct process_runtime *runtime, const struct qp *qp,
-				 struct flow *flow, const struct send_request *request)
+				  struct flow *flow, const struct send_request *request)
 {
 	runtime->burst = (struct burst_out){
 		.qp = qp,
@@ -109,10 +109,11 @@ bool template_send_single(struct process_runtime *runtime, uint32_t flags, const
 
 	if (unlikely(!bytes || !fast_may_post_by_template(qp) || list_is_linked(&qp->ready_link) ||
 		     !is_alone(&runtime->burst, qp) ||
-		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) != template->generation ||
+		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) !=
+			     template->generation ||
 		     !list_is_empty(&template->channel->waiting)))
 		return false;
-	body = ring_reserve_stamped(out, (uint32_t)template->sizes);
+	body = ring_reserve_stamped(out, (uint32_t) template->sizes);
 	if (unlikely(!body))
 		return false;
 	memcpy(body, template->headers, sizeof(template->headers));
@@ -131,9 +132,9 @@ struct template_message {
 	struct fast_packet packet;
 };
 
-static inline struct template_message template_message(const struct send_template *template, uint64_t wr_id,
-						 uint32_t flags, const struct sge *sge,
-						 const uint8_t *bytes)
+static inline struct template_message template_message(const struct send_template *template,
+						       uint64_t wr_id, uint32_t flags,
+						       const struct sge *sge, const uint8_t *bytes)
 {
 	return (struct template_message){
 		.request = {.wr_id = wr_id,
@@ -143,7 +144,7 @@ static inline struct template_message template_message(const struct send_templat
 			    .sges = sge},
 		.packet = {.payload = bytes,
 			   .payload_bytes = sge->byte_count,
-			   .byte_count = (uint32_t)template->sizes,
+			   .byte_count = (uint32_t) template->sizes,
 			   .packet_count = 1,
 			   .asks_ack = true},
 	};
@@ -154,8 +155,8 @@ void template_send_book(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
 {
 	struct process_runtime *runtime = adapter->runtime;
 	const struct send_template *template = &runtime->send_template;
-	const struct template_message message =
-		template_message(template, wr_id, flags, sge, template_bytes(&template->local, flags, sge));
+	const struct template_message message = template_message(
+		template, wr_id, flags, sge, template_bytes(&template->local, flags, sge));
 	struct qp *qp = template->qp;
 
 	qp->owner_position = template->channel->out.tail;
@@ -220,7 +221,7 @@ static inline bool repeat(struct adapter *adapter, struct qp *qp,
 	struct ring_producer *out = &channel->out;
 
 	fast_write_payload(packet->payload, packet->payload_bytes,
-			      ring_payload_place(out, packet->payload_bytes));
+			   ring_payload_place(out, packet->payload_bytes));
 	if (memory_guard_has_gaps())
 		return false;
 	ring_commit_payload(out, packet->payload_bytes);
@@ -238,7 +239,7 @@ static inline bool repeat(struct adapter *adapter, struct qp *qp,
 }
 
 bool template_send_payload(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
-			  const struct sge *sge)
+			   const struct sge *sge)
 {
 	const struct process_runtime *runtime = adapter->runtime;
 	const struct send_template *template = &runtime->send_template;
@@ -247,10 +248,12 @@ bool template_send_payload(struct adapter *adapter, uint64_t wr_id, uint32_t fla
 
 	/* The model is what is remembered: both are of the post before it. */
 	if (unlikely(!bytes || !burst->room || burst->is_lent ||
-		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) != template->generation))
+		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) !=
+			     template->generation))
 		return false;
 
-	const struct template_message message = template_message(template, wr_id, flags, sge, bytes);
+	const struct template_message message =
+		template_message(template, wr_id, flags, sge, bytes);
 
 	return repeat(adapter, template->qp, &message.request, &message.packet);
 }
@@ -264,7 +267,7 @@ __attribute__((noinline)) static bool repeat_loan(struct adapter *adapter, struc
 
 	if (unlikely(!fast_may_post_payload(qp, request, &packet) ||
 		     !ud_zcopy_post_payload(adapter, qp, flow, request, &packet,
-					   fast_path_time(adapter->runtime))))
+					    fast_path_time(adapter->runtime))))
 		return false;
 	adapter->runtime->burst.room--;
 	short_send_posted(adapter, qp, flow);
@@ -273,7 +276,7 @@ __attribute__((noinline)) static bool repeat_loan(struct adapter *adapter, struc
 
 /* Whether it goes where the last one went. */
 static inline bool burst_goes_there(const struct burst_out *burst, const struct qp *qp,
-				  const struct send_request *request)
+				    const struct send_request *request)
 {
 	return qp->type != QP_UD ||
 	       (request->address == burst->address && request->remote_qpn == burst->remote_qpn &&
@@ -281,7 +284,7 @@ static inline bool burst_goes_there(const struct burst_out *burst, const struct 
 }
 
 bool template_send_payload_any(struct adapter *adapter, struct qp *qp,
-			      const struct send_request *request)
+			       const struct send_request *request)
 {
 	struct process_runtime *runtime = adapter->runtime;
 	struct burst_out *burst = &runtime->burst;

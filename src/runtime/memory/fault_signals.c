@@ -10,8 +10,8 @@
 
 enum { ACTIONS_KEPT = 4 };
 
-/* A handler may run while another thread renews: what it reads is written before it is shown, and not
- * again before three renewals later. */
+/* A handler may run while another thread renews: what it reads is written before it is shown, and
+ * not again before three renewals later. */
 struct shared_signal {
 	int number;
 	struct sigaction first; /* before us */

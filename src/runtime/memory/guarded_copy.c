@@ -12,8 +12,7 @@
 
 enum { PAYLOAD_BYTES_MAX = 4096 }; /* the largest MTU */
 
-void guarded_copy(const struct payload *payload, size_t from, size_t byte_count,
-		  uint8_t *ret_bytes)
+void guarded_copy(const struct payload *payload, size_t from, size_t byte_count, uint8_t *ret_bytes)
 {
 	uint8_t bytes[PAYLOAD_BYTES_MAX];
 	struct iovec source = {bytes, byte_count};
@@ -27,8 +26,8 @@ void guarded_copy(const struct payload *payload, size_t from, size_t byte_count,
 }
 
 static void set_copier(struct process_runtime *runtime,
-		       void (*copier)(const struct payload *payload, size_t from,
-				      size_t byte_count, uint8_t *ret_bytes))
+		       void (*copier)(const struct payload *payload, size_t from, size_t byte_count,
+				      uint8_t *ret_bytes))
 {
 	for (unsigned i = 0; i < runtime->adapter_limit; i++)
 		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)

@@ -3,10 +3,11 @@
  * Writing datagrams into memory that may have gone.
  *
  * An adapter writes to pages that it holds, whatever the program did with its addresses since it
- * registered them. Programs that keep registrations in a cache rely on that: UCX gives the memory of
- * a datagram interface back to the system and then destroys its queue pair. What arrives in between
- * is nobody's, but must not be a segmentation fault. So while others than the program itself take
- * datagrams in, the system writes them, which costs a system call each and forgets what finds no page.
+ * registered them. Programs that keep registrations in a cache rely on that: UCX gives the memory
+ * of a datagram interface back to the system and then destroys its queue pair. What arrives in
+ * between is nobody's, but must not be a segmentation fault. So while others than the program
+ * itself take datagrams in, the system writes them, which costs a system call each and forgets what
+ * finds no page.
  */
 #ifndef SOFTIB_RUNTIME_MEMORY_GUARDED_COPY_H
 #define SOFTIB_RUNTIME_MEMORY_GUARDED_COPY_H

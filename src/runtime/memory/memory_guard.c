@@ -55,7 +55,8 @@ static bool has_room(void)
 	return guard.lent_count < LENT_MAX;
 }
 
-/* Without room the entry is not kept, and its pages stay where they are: no harm if they are ours. */
+/* Without room the entry is not kept, and its pages stay where they are: no harm if they are ours.
+ */
 static void note(const struct lent *lent)
 {
 	if (lent->kind == LENT_SPARE || lent->kind == LENT_ASIDE)

@@ -9,9 +9,8 @@
  * copy costs more, by whatever way it is made. All other faults go to the handler that the program
  * has.
  *
- * Unmapped: the page that peers share, if it was one (runtime/rma/shared_mr.h); else a page of a file
- * of ours, and a gap is noted (net/memory/gaps.h).
- * Protected: the protection is lifted.
+ * Unmapped: the page that peers share, if it was one (runtime/rma/shared_mr.h); else a page of a
+ * file of ours, and a gap is noted (net/memory/gaps.h). Protected: the protection is lifted.
  * Truncated, or the protection can't be lifted: the page is moved aside, and there is a gap.
  */
 #ifndef SOFTIB_RUNTIME_MEMORY_MEMORY_GUARD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel says of this process's memory and threads, for runtime/rma/shared_mr.h: whether pages
- * may move, and whether they are still where they were put. */
+/* What the kernel says of this process's memory and threads, for runtime/rma/shared_mr.h: whether
+ * pages may move, and whether they are still where they were put. */
 #ifndef SOFTIB_RUNTIME_MEMORY_OWN_MAPPINGS_H
 #define SOFTIB_RUNTIME_MEMORY_OWN_MAPPINGS_H
 

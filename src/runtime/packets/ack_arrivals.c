@@ -54,8 +54,8 @@ static struct qp_object *find_acknowledged(const struct process_runtime *runtime
 static void take_word(struct process_runtime *runtime, struct channel *channel, time_ns now,
 		      uint64_t number)
 {
-	struct qp_object *object = find_acknowledged(runtime, channel,
-						     (uint32_t)number & ACK_WORD_QPN_MASK);
+	struct qp_object *object =
+		find_acknowledged(runtime, channel, (uint32_t)number & ACK_WORD_QPN_MASK);
 	struct psn psn = psn_from((uint32_t)(number >> ACK_WORD_QPN_BITS));
 
 	if (unlikely(!object)) {
@@ -75,8 +75,8 @@ bool ack_words_take(struct process_runtime *runtime, struct channel *channel, ti
 
 	if (!word_ring_take(&channel->words_in, &number))
 		return false;
-	for (unsigned count = 1; count < WORD_RING_COUNT && word_ring_take(&channel->words_in, &next);
-	     count++) {
+	for (unsigned count = 1;
+	     count < WORD_RING_COUNT && word_ring_take(&channel->words_in, &next); count++) {
 		/* The later word for a queue pair says what the one before it says, and more. */
 		if ((number ^ next) & ACK_WORD_QPN_MASK)
 			take_word(runtime, channel, now, number);

@@ -27,8 +27,7 @@ static inline struct channel *send_by(struct flow *flow, struct qp *qp)
 
 struct channel *ack_word_send(struct adapter *adapter, struct qp *qp)
 {
-	if (unlikely(!adapter->runtime->may_go_fast || !qp->owner_route ||
-		     !fast_is_known(qp)))
+	if (unlikely(!adapter->runtime->may_go_fast || !qp->owner_route || !fast_is_known(qp)))
 		return NULL;
 
 	struct flow *flow = connected_flow(adapter, qp);

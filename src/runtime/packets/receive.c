@@ -25,8 +25,8 @@
 
 enum { SMALLEST_MTU_BYTES = 256 };
 
-/* A program that polls has its receives ready for what it takes at a time, and no more: the rest waits
- * in the ring, where it keeps the peer from sending. */
+/* A program that polls has its receives ready for what it takes at a time, and no more: the rest
+ * waits in the ring, where it keeps the peer from sending. */
 enum { RECORDS_PER_CALL = 64 };
 
 /* The headers are decoded from a copy: the peer can change the ring's bytes between a check and a
@@ -55,8 +55,8 @@ static bool decode(const struct ring_record *record, struct packet *ret_packet)
 static bool looks_unreliable(const struct ring_record *record)
 {
 	size_t offset = LRH_BYTES + ((record->body[1] & 3) == LNH_LOCAL ? 0 : GRH_BYTES);
-	unsigned transport = record->byte_count > offset ? opcode_transport(record->body[offset])
-							 : TRANSPORT_RC;
+	unsigned transport =
+		record->byte_count > offset ? opcode_transport(record->body[offset]) : TRANSPORT_RC;
 
 	return record->kind == RECORD_PACKET &&
 	       (transport == TRANSPORT_UD || transport == TRANSPORT_UC);
@@ -86,10 +86,10 @@ static bool lacks_only_a_receive(const struct process_runtime *runtime,
 }
 
 /* Whether it is a SEND to a reliable connection that has no receive request, while the program has
- * receive completions to poll, or has polled some and is at work on them: the requests that it posts
- * again are among those. An RNR NAK would have the peer wait for a timer, though the program is about
- * to post. A hint, since the BTH is read
- * where the peer can change it; all that the peer can do is to let its own ring wait. */
+ * receive completions to poll, or has polled some and is at work on them: the requests that it
+ * posts again are among those. An RNR NAK would have the peer wait for a timer, though the program
+ * is about to post. A hint, since the BTH is read where the peer can change it; all that the peer
+ * can do is to let its own ring wait. */
 static bool awaits_repost(const struct process_runtime *runtime, const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
@@ -130,8 +130,8 @@ static bool waits_for_receive(const struct process_runtime *runtime, struct chan
 	       rnr_hold_waits_reliable(&channel->rnr_hold, ring_position(&channel->in), now);
 }
 
-bool receive_is_held_back(const struct process_runtime *runtime, struct channel *channel, time_ns now,
-			  const struct ring_record *record)
+bool receive_is_held_back(const struct process_runtime *runtime, struct channel *channel,
+			  time_ns now, const struct ring_record *record)
 {
 	if (likely(!waits_for_receive(runtime, channel, now, record)))
 		return false;
@@ -159,8 +159,7 @@ static void receive_packet(struct process_runtime *runtime, time_ns now,
 		return;
 	}
 
-	struct qp_object *target =
-		index_table_get(&adapter->hca.qps, packet.bth.destination_qpn);
+	struct qp_object *target = index_table_get(&adapter->hca.qps, packet.bth.destination_qpn);
 
 	if (target && target->is_shared)
 		shared_target_receive(target, now, (uint8_t)record->port, &packet);
@@ -200,11 +199,10 @@ void receive_direct_record(struct process_runtime *runtime, struct channel *chan
 
 /* The commonest packets take fewer steps. */
 static bool receive_fast(struct process_runtime *runtime, struct channel *channel, time_ns now,
-			    const struct ring_record *record)
+			 const struct ring_record *record)
 {
-	struct qp *qp = runtime->may_go_fast
-				? short_receive_record(runtime, channel, now, record)
-				: NULL;
+	struct qp *qp =
+		runtime->may_go_fast ? short_receive_record(runtime, channel, now, record) : NULL;
 
 	if (qp && qp->responder.ack_is_due)
 		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
@@ -263,8 +261,7 @@ static void receive_answer(struct process_runtime *runtime, time_ns now,
 		return;
 	if (answer.verdict == RESOLVED_DIRECT)
 		channel = direct_channel_get(runtime, answer.ring_id);
-	flow_answer(&runtime->flows, flow, &answer, channel, runtime_generation(runtime),
-		    now);
+	flow_answer(&runtime->flows, flow, &answer, channel, runtime_generation(runtime), now);
 	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
 		waiting_wake(&flow->waiting);
 }

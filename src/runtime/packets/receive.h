@@ -21,8 +21,8 @@ struct ring_record;
 bool receive_direct(struct process_runtime *runtime, struct channel *channel, time_ns now);
 void receive_direct_record(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			   const struct ring_record *record);
-/* Whether the record that was read last had better wait for a receive request. If so it is back in the
- * ring, and so is all that comes behind it. */
+/* Whether the record that was read last had better wait for a receive request. If so it is back in
+ * the ring, and so is all that comes behind it. */
 MUST_USE bool receive_is_held_back(const struct process_runtime *runtime, struct channel *channel,
 				   time_ns now, const struct ring_record *record);
 /* Gives room back to the producer now and then. */

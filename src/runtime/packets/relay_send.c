@@ -22,8 +22,7 @@ static bool goes_by_fabric(const struct adapter *adapter, const struct qp *qp, t
 	if (!flow || (flow->state != FLOW_FABRIC && flow->state != FLOW_FABRIC_ALWAYS))
 		return false;
 	if (flow->state == FLOW_FABRIC &&
-	    (now >= flow->ask_at ||
-	     flow->generation != runtime_generation(adapter->runtime)))
+	    (now >= flow->ask_at || flow->generation != runtime_generation(adapter->runtime)))
 		return false;
 	return flow->key == flow_key_make(adapter->description->index, qp->port->number,
 					  address->sl, address->dlid, pkey,
@@ -52,7 +51,7 @@ static bool asks_ack(const struct qp *qp, uint32_t flags)
 }
 
 bool relay_send_post(struct adapter *adapter, struct qp *qp, const struct send_request *request,
-		      const struct fast_packet *found, time_ns now)
+		     const struct fast_packet *found, time_ns now)
 {
 	struct process_runtime *runtime = adapter->runtime;
 	struct channel *softibd = &runtime->softibd;
@@ -82,7 +81,7 @@ bool relay_send_post(struct adapter *adapter, struct qp *qp, const struct send_r
 }
 
 unsigned relay_send_queued(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
-			  unsigned packets_max, time_ns now)
+			   unsigned packets_max, time_ns now)
 {
 	struct fast_packet packet;
 	unsigned count = 0;
@@ -96,8 +95,8 @@ unsigned relay_send_queued(struct adapter *adapter, struct qp *qp, const struct 
 
 		if (unlikely(!record))
 			break;
-		packet.asks_ack = asks_ack(
-			qp, send_queue_slot(&requester->queue, requester->cursor)->flags);
+		packet.asks_ack =
+			asks_ack(qp, send_queue_slot(&requester->queue, requester->cursor)->flags);
 		fast_write(qp, now, &packet, record->body);
 		ring_commit(&adapter->runtime->softibd.out, record);
 		count++;

@@ -17,12 +17,12 @@ struct send_request;
 /* Posts and sends one request that fast_may_post() found plain. now: for completions only, and
  * as old as the last round. false: nothing was done. */
 MUST_USE bool relay_send_post(struct adapter *adapter, struct qp *qp,
-			       const struct send_request *request,
-			       const struct fast_packet *found, time_ns now);
+			      const struct send_request *request, const struct fast_packet *found,
+			      time_ns now);
 
 /* Sends what was posted, as far as it is plain; there is room for packets_max of the largest.
  * Returns how many went. */
 unsigned relay_send_queued(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
-			  unsigned packets_max, time_ns now);
+			   unsigned packets_max, time_ns now);
 
 #endif

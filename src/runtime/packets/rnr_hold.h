@@ -9,9 +9,9 @@
  * of the time is for the others. A program that posts soon is waited for at no price, and one that
  * posts late at a quarter: it may only have had no processor.
  *
- * A message of a reliable connection would be repeated, after an RNR NAK and its timer, which programs
- * set to up to 655 ms. It waits for a millisecond, and only until the program has polled and found no
- * completion: the receive requests that it posts again are those of completions.
+ * A message of a reliable connection would be repeated, after an RNR NAK and its timer, which
+ * programs set to up to 655 ms. It waits for a millisecond, and only until the program has polled
+ * and found no completion: the receive requests that it posts again are those of completions.
  */
 #ifndef SOFTIB_RUNTIME_PACKETS_RNR_HOLD_H
 #define SOFTIB_RUNTIME_PACKETS_RNR_HOLD_H

@@ -199,8 +199,7 @@ static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct
 {
 	bool has_turn = true, is_zcopy = false;
 
-	if (rma_is_next(qp) &&
-	    rma_run(adapter, qp, flow, now) == RMA_GOES_ON)
+	if (rma_is_next(qp) && rma_run(adapter, qp, flow, now) == RMA_GOES_ON)
 		qp->requester.hold = HOLD_ALL;
 	while (zcopy_send_queued(adapter, qp, flow, now))
 		is_zcopy = true;

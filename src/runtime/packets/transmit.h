@@ -19,12 +19,14 @@ enum {
 
 /* Lets the ready queue pairs of an adapter transmit. Returns whether one did. */
 bool transmit_adapter(struct adapter *adapter, time_ns now);
-/* A queue pair has been told its peer: asks for their ring before the first message waits for it. */
+/* A queue pair has been told its peer: asks for their ring before the first message waits for it.
+ */
 void transmit_prepare(struct adapter *adapter, struct qp *qp, time_ns now);
 /* A queue pair is about to stop: what it owes its peer, and what waits for a flow to be resolved,
  * goes by the fabric. An adapter would have acknowledged at once. */
 void transmit_last_answers(struct adapter *adapter, struct qp *qp, time_ns now);
-/* For the queue pairs' environment: what this one sent last lies unread in a ring whose reader is alive. */
+/* For the queue pairs' environment: what this one sent last lies unread in a ring whose reader is
+ * alive. */
 bool transmit_is_underway(const struct qp *qp, time_ns now);
 
 #endif

@@ -17,7 +17,7 @@ static inline uint32_t wire_bytes_bare(bool is_global)
 /* Of packets that one record of so many bytes stands for: what all but the first repeat is not in
  * it. */
 static inline uint64_t wire_bytes_of_train(uint64_t record_bytes, uint64_t packet_count,
-					    bool is_global)
+					   bool is_global)
 {
 	return record_bytes + ICRC_BYTES + (packet_count - 1) * wire_bytes_bare(is_global);
 }

@@ -22,8 +22,7 @@ enum { FILE_BYTES_MAX = 8192 };
 
 /* Not by the C library's functions, in which a thread of the program's could be cancelled while it
  * holds our lock. */
-static ssize_t read_file(const struct cma *memory, void *bytes, size_t byte_count,
-			 uint64_t address)
+static ssize_t read_file(const struct cma *memory, void *bytes, size_t byte_count, uint64_t address)
 {
 	return syscall(SYS_pread64, memory->file, bytes, byte_count, address);
 }
@@ -54,16 +53,15 @@ static bool calls_work(const struct cma *memory)
 	       found == memory->nonce;
 }
 
-int cma_open(struct cma *memory, pid_t pid, uint64_t nonce,
-		      uint64_t nonce_address)
+int cma_open(struct cma *memory, pid_t pid, uint64_t nonce, uint64_t nonce_address)
 {
 	char path[32];
 
 	*memory = (struct cma){.file = -1,
-					.pid = pid,
-					.is_self = pid == getpid(),
-					.nonce = nonce,
-					.nonce_address = nonce_address};
+			       .pid = pid,
+			       .is_self = pid == getpid(),
+			       .nonce = nonce,
+			       .nonce_address = nonce_address};
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	memory->file = open(path, O_RDWR | O_CLOEXEC);
 	if (memory->file < 0)
@@ -111,8 +109,8 @@ static void read_here(uint64_t address, const struct iovec *parts, unsigned part
 	}
 }
 
-bool cma_write(const struct cma *memory, uint64_t address,
-			const struct iovec *parts, unsigned part_count, size_t byte_count)
+bool cma_write(const struct cma *memory, uint64_t address, const struct iovec *parts,
+	       unsigned part_count, size_t byte_count)
 {
 	struct iovec there = {(void *)(uintptr_t)address, byte_count};
 	ssize_t moved;
@@ -130,8 +128,8 @@ bool cma_write(const struct cma *memory, uint64_t address,
 	return moved == (ssize_t)byte_count;
 }
 
-bool cma_read(const struct cma *memory, uint64_t address,
-		       const struct iovec *parts, unsigned part_count, size_t byte_count)
+bool cma_read(const struct cma *memory, uint64_t address, const struct iovec *parts,
+	      unsigned part_count, size_t byte_count)
 {
 	struct iovec there = {(void *)(uintptr_t)address, byte_count};
 	ssize_t moved;

@@ -25,17 +25,16 @@ struct cma {
 
 /* -EPERM, -EACCES: not allowed; -ESRCH: whoever has this number is not the process that has the
  * nonce at that address. */
-MUST_USE int cma_open(struct cma *memory, pid_t pid, uint64_t nonce,
-			       uint64_t nonce_address);
+MUST_USE int cma_open(struct cma *memory, pid_t pid, uint64_t nonce, uint64_t nonce_address);
 void cma_close(struct cma *memory);
 /* Whether the process still runs that program, and so has its number. */
 MUST_USE bool cma_is_there(const struct cma *memory);
 
 /* All of it, in ascending order of addresses, or false: some of it may have been moved. */
-MUST_USE bool cma_write(const struct cma *memory, uint64_t address,
-				 const struct iovec *parts, unsigned part_count, size_t byte_count);
-MUST_USE bool cma_read(const struct cma *memory, uint64_t address,
-				const struct iovec *parts, unsigned part_count, size_t byte_count);
+MUST_USE bool cma_write(const struct cma *memory, uint64_t address, const struct iovec *parts,
+			unsigned part_count, size_t byte_count);
+MUST_USE bool cma_read(const struct cma *memory, uint64_t address, const struct iovec *parts,
+		       unsigned part_count, size_t byte_count);
 
 /* SOFTIB_CMA=0: this process neither reaches others' memory nor lets them reach its own. */
 MUST_USE bool cma_is_allowed(void);

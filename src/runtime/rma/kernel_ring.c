@@ -18,7 +18,8 @@ bool kernel_ring_is_allowed(void)
 {
 	const char *value = getenv("SOFTIB_PIN");
 
-	return (!value || strcmp(value, "0") != 0) && sysconf(_SC_PAGESIZE) == RKEY_EXPORT_PAGE_BYTES;
+	return (!value || strcmp(value, "0") != 0) &&
+	       sysconf(_SC_PAGESIZE) == RKEY_EXPORT_PAGE_BYTES;
 }
 
 enum {

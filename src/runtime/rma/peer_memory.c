@@ -67,21 +67,22 @@ void peer_memory_try(struct peer_memory *peer_memory)
 		return;
 	peer_memory->has_tried = true;
 	if (cma_is_allowed() && peer_memory->header->nonce_address &&
-	    cma_open(&peer_memory->memory, (pid_t)peer_memory->header->pid, peer_memory->header->nonce,
-			      peer_memory->header->nonce_address) != 0)
+	    cma_open(&peer_memory->memory, (pid_t)peer_memory->header->pid,
+		     peer_memory->header->nonce, peer_memory->header->nonce_address) != 0)
 		peer_memory->memory.file = -1;
 }
 
 /* Of a part of the region that the peer published; its words are a stranger's. */
-static uint8_t *shared_bytes(const struct peer_memory *peer_memory, const struct published_view *view,
-			     uint64_t address, uint32_t byte_count)
+static uint8_t *shared_bytes(const struct peer_memory *peer_memory,
+			     const struct published_view *view, uint64_t address,
+			     uint32_t byte_count)
 {
 	const struct region *region = &view->region;
 	const uint64_t begin = shared_pages_begin((uintptr_t)region->bytes);
 	const uint64_t end = shared_pages_end((uintptr_t)region->bytes, region->byte_count);
 
-	if (!view->shared_place || view->shared_place > RKEY_EXPORT_SHARED_BYTES || address < begin ||
-	    address + byte_count > end ||
+	if (!view->shared_place || view->shared_place > RKEY_EXPORT_SHARED_BYTES ||
+	    address < begin || address + byte_count > end ||
 	    __atomic_load_n(&peer_memory->header->shared_is_off, __ATOMIC_SEQ_CST))
 		return NULL;
 
@@ -93,8 +94,8 @@ static uint8_t *shared_bytes(const struct peer_memory *peer_memory, const struct
 }
 
 bool peer_memory_allows(const struct peer_memory *peer_memory, const struct rma_grant *grant,
-		  struct published_view *view, const struct peer_request *request,
-		  struct peer_target *ret_target)
+			struct published_view *view, const struct peer_request *request,
+			struct peer_target *ret_target)
 {
 	const struct protection_domain *pd = (const struct protection_domain *)(uintptr_t)grant->pd;
 	uint8_t *target;
@@ -111,7 +112,8 @@ bool peer_memory_allows(const struct peer_memory *peer_memory, const struct rma_
 				  request->byte_count, request->access, &target) != MEMORY_OK)
 		return false;
 	ret_target->address = (uintptr_t)target;
-	ret_target->shared = shared_bytes(peer_memory, view, ret_target->address, request->byte_count);
+	ret_target->shared =
+		shared_bytes(peer_memory, view, ret_target->address, request->byte_count);
 	/* A word that lies oddly is the responder's to refuse, and only the processor can change
 	 * one at once. */
 	if (request->access == ACCESS_REMOTE_ATOMIC)
@@ -174,17 +176,17 @@ static void do_atomic(const struct bypass *bypass, uint8_t *shared)
 		  cut(&bypass->payload, 0, sizeof(found), parts, &byte_count));
 }
 
-static bool move_far(const struct peer_memory *peer_memory, const struct bypass *bypass, uint64_t address,
-		     size_t offset, size_t wanted, size_t *ret_byte_count)
+static bool move_far(const struct peer_memory *peer_memory, const struct bypass *bypass,
+		     uint64_t address, size_t offset, size_t wanted, size_t *ret_byte_count)
 {
 	struct iovec parts[PARTS_MAX];
 	unsigned part_count = cut(&bypass->payload, offset, wanted, parts, ret_byte_count);
 
 	if (bypass->opcode == SEND_RDMA_READ)
 		return cma_read(&peer_memory->memory, address + offset, parts, part_count,
-					 *ret_byte_count);
+				*ret_byte_count);
 	return cma_write(&peer_memory->memory, address + offset, parts, part_count,
-				  *ret_byte_count);
+			 *ret_byte_count);
 }
 
 /* A page that is written to for the first time is mapped alone, which takes longer than copying it;
@@ -210,8 +212,7 @@ static void stream(const struct bypass *bypass, uint8_t *shared, size_t offset,
 		   size_t *ret_byte_count)
 {
 	struct iovec parts[PARTS_MAX];
-	unsigned part_count =
-		cut(&bypass->payload, offset, *ret_byte_count, parts, ret_byte_count);
+	unsigned part_count = cut(&bypass->payload, offset, *ret_byte_count, parts, ret_byte_count);
 
 	for (unsigned i = 0; i < part_count; i++) {
 		if (bypass->opcode == SEND_RDMA_WRITE)
@@ -241,9 +242,10 @@ static struct copy_method *trials_of(struct peer_memory *peer_memory, const stru
 	unsigned length = 0;
 
 	while (length < PEER_MEMORY_LENGTHS - 1 && bypass->byte_count > (uint64_t)LONG_BYTES_MIN
-									    << length)
+										<< length)
 		length++;
-	return bypass->opcode == SEND_RDMA_READ ? &peer_memory->reads[length] : &peer_memory->writes[length];
+	return bypass->opcode == SEND_RDMA_READ ? &peer_memory->reads[length]
+						: &peer_memory->writes[length];
 }
 
 /* A part of a message that no core's own cache holds. */
@@ -264,14 +266,15 @@ static void copy_long(struct peer_memory *peer_memory, const struct bypass *bypa
 }
 
 bool peer_memory_move(struct peer_memory *peer_memory, const struct bypass *bypass,
-		const struct peer_target *target, size_t offset, size_t *ret_byte_count)
+		      const struct peer_target *target, size_t offset, size_t *ret_byte_count)
 {
 	size_t wanted = bypass->byte_count - offset;
 
 	if (wanted > PIECE_BYTES)
 		wanted = PIECE_BYTES;
 	if (!target->shared)
-		return move_far(peer_memory, bypass, target->address, offset, wanted, ret_byte_count);
+		return move_far(peer_memory, bypass, target->address, offset, wanted,
+				ret_byte_count);
 	*ret_byte_count = wanted;
 	if (bypass->opcode == SEND_RDMA_WRITE)
 		map_blocks(peer_memory, target->shared + offset, wanted);

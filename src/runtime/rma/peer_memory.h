@@ -26,7 +26,7 @@ struct bypass;
 struct peer_memory {
 	const struct rkey_export_header *header;
 	const struct published_key *keys;
-	uint8_t *shared;	    /* the shared part of its exposure */
+	uint8_t *shared;   /* the shared part of its exposure */
 	struct cma memory; /* closed until it is tried, and where it is not allowed */
 	bool has_tried;
 	/* Of the shared part: what this process has mapped already, in windows. */
@@ -55,12 +55,14 @@ struct peer_target {
 
 /* What the responder would check, by what it published; false also where we can't get there. The
  * view is the caller's memory of the key that it used last. */
-MUST_USE bool peer_memory_allows(const struct peer_memory *peer_memory, const struct rma_grant *grant,
-			   struct published_view *view, const struct peer_request *request,
-			   struct peer_target *ret_target);
+MUST_USE bool peer_memory_allows(const struct peer_memory *peer_memory,
+				 const struct rma_grant *grant, struct published_view *view,
+				 const struct peer_request *request,
+				 struct peer_target *ret_target);
 
 /* Does the next piece of what is asked, from offset on. */
 MUST_USE bool peer_memory_move(struct peer_memory *peer_memory, const struct bypass *bypass,
-			 const struct peer_target *target, size_t offset, size_t *ret_byte_count);
+			       const struct peer_target *target, size_t offset,
+			       size_t *ret_byte_count);
 
 #endif

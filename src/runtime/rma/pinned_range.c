@@ -260,7 +260,7 @@ static void pin_for(struct channel *channel, const struct adapter *adapter,
 }
 
 void pinned_range_asked(struct process_runtime *runtime, struct channel *channel,
-			 const struct ring_record *record)
+			const struct ring_record *record)
 {
 	const struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct pin_ask ask;

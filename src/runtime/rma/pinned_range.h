@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages of this process that a peer writes to by the kernel's ring (runtime/rma/kernel_ring.h), without
- * the kernel's having to look up whose they are and where: windows of a region that many short
- * WRITEs go to, pinned when the peer asks.
+ * Pages of this process that a peer writes to by the kernel's ring (runtime/rma/kernel_ring.h),
+ * without the kernel's having to look up whose they are and where: windows of a region that many
+ * short WRITEs go to, pinned when the peer asks.
  *
  * Whoever has the ring can write to the windows, and the ring can be had by those who may trace
  * this process, which are those who can write to all of its memory anyway. What they may write to,
@@ -26,7 +26,7 @@ struct ring_record;
 
 /* A peer asks for one; it gets it, or not, and is told that it was heard. */
 void pinned_range_asked(struct process_runtime *runtime, struct channel *channel,
-			 const struct ring_record *record);
+			const struct ring_record *record);
 /* The key stands for nothing any more, and no peer uses it. */
 void pinned_range_end_key(const struct adapter *adapter, uint32_t key);
 /* Pages are about to move. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Short WRITEs to pages that the peer has pinned for us (runtime/rma/pinned_range.h): the kernel's ring
- * of the peer's reads them from a pipe of ours.
+ * Short WRITEs to pages that the peer has pinned for us (runtime/rma/pinned_range.h): the kernel's
+ * ring of the peer's reads them from a pipe of ours.
  *
  * Nothing is written into the pipe. It holds pages of our own, which are read in order, as they are
  * when they are read: the bytes are put where the pipe goes on, and pages that have been read are

@@ -28,7 +28,8 @@ int rkey_export_open(struct rkey_export *rkey_export, int file)
 	struct stat status;
 	uint64_t nonce;
 
-	*rkey_export = (struct rkey_export){.file = file, .shared_mr = malloc(sizeof(*rkey_export->shared_mr))};
+	*rkey_export = (struct rkey_export){.file = file,
+					    .shared_mr = malloc(sizeof(*rkey_export->shared_mr))};
 	if (!rkey_export->shared_mr)
 		return -ENOMEM;
 	shared_mr_init(rkey_export->shared_mr, file);
@@ -142,7 +143,7 @@ static void key_granted(void *context, const struct region *region)
 	uint64_t place =
 		region->kind == KEY_REGION
 			? shared_mr_take(rkey_export->shared_mr, region->bytes, region->byte_count,
-					      is_for_peers(region))
+					 is_for_peers(region))
 			: shared_mr_find(rkey_export->shared_mr, region->bytes, region->byte_count);
 
 	if (is_for_peers(region))
@@ -183,7 +184,7 @@ static void key_revoked(void *context, const struct region *region)
 		pinned_range_end_all(runtime);
 	ud_zcopies_take_back(runtime);
 	shared_mr_drop(rkey_export->shared_mr, region->bytes, region->byte_count,
-			    is_for_peers(region));
+		       is_for_peers(region));
 	if (unlikely(moves_others))
 		set_moving(rkey_export, false);
 }

@@ -72,16 +72,14 @@ void rma_forget(struct qp *qp)
 static bool is_awaited(const struct qp *qp, struct rma *rma)
 {
 	if (unlikely(rma->is_awaited))
-		rma->is_awaited =
-			(int32_t)(qp->requester.queue.done - rma->asked_request) <= 0;
+		rma->is_awaited = (int32_t)(qp->requester.queue.done - rma->asked_request) <= 0;
 	return rma->is_awaited;
 }
 
 /* Reads the grant anew when it changed. */
 static bool is_granted(struct rma *rma)
 {
-	const struct rma_grant *shared =
-		&rma->channel->rma_out->grants[rma->index];
+	const struct rma_grant *shared = &rma->channel->rma_out->grants[rma->index];
 	uint32_t serial = rma_serial(rma);
 
 	if (likely(serial == rma->serial))
@@ -120,15 +118,14 @@ static bool is_worth_waiting(const struct qp *qp, const struct rma *rma, time_ns
 		return false;
 	(void)ring_room(out);
 	/* It may have answered since we looked. */
-	return out->head_seen - rma->asked_position >= out->data_bytes ||
-	       rma_serial(rma) % 2;
+	return out->head_seen - rma->asked_position >= out->data_bytes || rma_serial(rma) % 2;
 }
 
 /* One piece. */
 static bool carry_out_piece(struct rma *rma, const struct bypass *bypass)
 {
 	const struct peer_request request = {bypass->remote_key, bypass->access,
-					      bypass->remote_address, bypass->byte_count};
+					     bypass->remote_address, bypass->byte_count};
 	struct rma_peer *peer = rma->channel->peer;
 	struct peer_target target;
 	size_t byte_count;
@@ -136,7 +133,8 @@ static bool carry_out_piece(struct rma *rma, const struct bypass *bypass)
 	if (!is_granted(rma) ||
 	    !peer_memory_allows(&peer->peer_memory, &rma->grant, &rma->view, &request, &target))
 		return false;
-	if (!peer_memory_move(&peer->peer_memory, bypass, &target, rma->piece_offset, &byte_count)) {
+	if (!peer_memory_move(&peer->peer_memory, bypass, &target, rma->piece_offset,
+			      &byte_count)) {
 		peer->failures++;
 		return false;
 	}
@@ -153,8 +151,8 @@ static bool is_behind_packets(const struct qp *qp, struct channel *channel)
 	return channel->out.head_seen - qp->owner_position < channel->out.data_bytes;
 }
 
-static void finish(struct qp *qp, struct flow *flow, struct rma *rma,
-		   const struct bypass *bypass, time_ns now)
+static void finish(struct qp *qp, struct flow *flow, struct rma *rma, const struct bypass *bypass,
+		   time_ns now)
 {
 	rma->piece_offset = 0;
 	rma->message_count++;
@@ -211,7 +209,7 @@ static bool is_worth_holding(const struct qp *qp, struct rma *rma)
 
 	return (is_one_of_many || slot->byte_count >= HELD_BYTES_MIN) && slot->byte_count &&
 	       peer_memory_allows(&rma->channel->peer->peer_memory, &rma->grant, &rma->view,
-			    &request, &target);
+				  &request, &target);
 }
 
 /* Packets that went through softibd may not have asked for the ACK that is waited for. */
@@ -221,8 +219,7 @@ static void hold(struct qp *qp)
 	retry_ask(qp);
 }
 
-enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
-				     time_ns now)
+enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *flow, time_ns now)
 {
 	struct process_runtime *runtime = adapter->runtime;
 	struct channel *channel = flow->channel;
@@ -299,8 +296,7 @@ static inline struct flow *flow_past_packets(const struct process_runtime *runti
 	struct flow *flow = qp->owner_route;
 
 	if (!rma || !flow || rma->flow != flow || flow->state != FLOW_DIRECT ||
-	    flow->channel != rma->channel ||
-	    flow->generation != runtime_generation(runtime) ||
+	    flow->channel != rma->channel || flow->generation != runtime_generation(runtime) ||
 	    !runtime_is_usable(runtime) || list_is_linked(&qp->ready_link))
 		return NULL;
 	return flow;
@@ -329,7 +325,7 @@ bool rma_post(struct adapter *adapter, struct qp *qp, const struct send_request 
 		return false;
 	if (template->last == qp && likely(qp->owner_rma == rma))
 		rma_short_remember(template, rma, qp, flow, request,
-					&runtime->fabric_page->generation);
+				   &runtime->fabric_page->generation);
 	template->last = qp;
 	return true;
 }

@@ -24,22 +24,20 @@ void rma_close(struct channel *channel);
 
 enum rma_outcome {
 	RMA_BY_PACKETS, /* what is ready now goes by packets */
-	RMA_GOES_ON, /* it goes past them, the next time; answers do not wait for that */
+	RMA_GOES_ON,	/* it goes past them, the next time; answers do not wait for that */
 };
 
 /* Carries out what it can of the requests at the head of the queue, and holds back what will be
  * carried out when those before it have been acknowledged. */
-enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
-				     time_ns now);
+enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *flow, time_ns now);
 
 /* The same at once, for what was just posted to a queue pair that has gone past the packets before,
  * if rma_is_next. Returns whether that was all of it. */
 bool rma_send(struct adapter *adapter, struct qp *qp);
 
-/* The same for a WRITE or READ that is not posted yet, if nothing about it is unusual. false: nothing
- * was done. */
-MUST_USE bool rma_post(struct adapter *adapter, struct qp *qp,
-			     const struct send_request *request);
+/* The same for a WRITE or READ that is not posted yet, if nothing about it is unusual. false:
+ * nothing was done. */
+MUST_USE bool rma_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
 
 /* Whether the next request is of a kind that could be carried out. */
 static inline bool rma_is_next(const struct qp *qp)

@@ -60,8 +60,8 @@ static bool put_question(struct adapter *adapter, struct qp *qp, const struct fl
 {
 	struct channel *channel = rma->channel;
 	struct packet packet;
-	struct ring_record *record =
-		ring_reserve(&channel->out, sizeof(struct rma_grant_request) + PACKET_HEADER_BYTES_MAX);
+	struct ring_record *record = ring_reserve(&channel->out, sizeof(struct rma_grant_request) +
+									 PACKET_HEADER_BYTES_MAX);
 
 	if (!record)
 		return false;
@@ -71,7 +71,7 @@ static bool put_question(struct adapter *adapter, struct qp *qp, const struct fl
 	rma->message_count = 0;
 
 	const struct rma_grant_request question = {.index = rma->index,
-					       .ask_number = rma->ask_number};
+						   .ask_number = rma->ask_number};
 
 	packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn, &packet);
 	packet.bth.opcode = qp_transport(qp) | OPCODE_WRITE_ONLY;
@@ -107,8 +107,8 @@ static bool may_ask_ahead(const struct qp *qp, const struct flow *flow)
 	const struct send_queue *queue = &requester->queue;
 
 	return qp->type == QP_RC && qp->state == QP_RTS && qp->owner_route == flow &&
-	       !qp->owner_rma && queue->done == queue->tail &&
-	       requester->cursor == queue->tail && requester->hold == HOLD_NONE;
+	       !qp->owner_rma && queue->done == queue->tail && requester->cursor == queue->tail &&
+	       requester->hold == HOLD_NONE;
 }
 
 /* Nothing follows such a question; a request that finds no answer yet will (rma_grant_request). */
@@ -144,8 +144,8 @@ static bool is_second_in_row(const struct adapter *adapter, const struct qp *qp,
 	return rma && rma->flow == flow;
 }
 
-void rma_grant_request(struct adapter *adapter, struct qp *qp, struct flow *flow,
-		   struct rma *rma, time_ns now)
+void rma_grant_request(struct adapter *adapter, struct qp *qp, struct flow *flow, struct rma *rma,
+		       time_ns now)
 {
 	if (rma->has_asked && rma->ask_pause && rma->ask_pause--)
 		return;
@@ -159,9 +159,8 @@ void rma_grant_request(struct adapter *adapter, struct qp *qp, struct flow *flow
 	rma->is_awaited = qp->type == QP_RC;
 	rma->asked_request = qp->requester.cursor;
 	rma->asked_at = now;
-	rma->asked_pause = rma->asked_pause < ASK_PAUSE_MAX
-					 ? rma->asked_pause * 2 + 1
-					 : ASK_PAUSE_MAX;
+	rma->asked_pause =
+		rma->asked_pause < ASK_PAUSE_MAX ? rma->asked_pause * 2 + 1 : ASK_PAUSE_MAX;
 	rma->ask_pause = rma->asked_pause;
 	if (is_first && is_second_in_row(adapter, qp, flow))
 		ask_ahead(adapter, qp, flow);

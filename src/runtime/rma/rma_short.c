@@ -36,7 +36,7 @@ static uint32_t access_of(const struct simple_request *request)
 
 /* Asks for all of the region that is reached in the way of the request that was just allowed. */
 static void open_range(struct rma *rma, struct rma_range *window,
-			const struct simple_request *request, const struct peer_target *target)
+		       const struct simple_request *request, const struct peer_target *target)
 {
 	const struct published_view *view = &rma->view;
 	const struct region *region = &view->region;
@@ -55,10 +55,10 @@ static void open_range(struct rma *rma, struct rma_range *window,
 
 	const uint64_t from = region->iova + (begin - (uintptr_t)region->bytes);
 	const struct peer_request whole = {region->key, access_of(request), from,
-					    (uint32_t)(end - begin)};
+					   (uint32_t)(end - begin)};
 
-	if (!peer_memory_allows(&rma->channel->peer->peer_memory, &rma->grant, &rma->view,
-			  &whole, &all) ||
+	if (!peer_memory_allows(&rma->channel->peer->peer_memory, &rma->grant, &rma->view, &whole,
+				&all) ||
 	    !all.shared != !target->shared)
 		return;
 	*window = (struct rma_range){
@@ -73,9 +73,8 @@ static void open_range(struct rma *rma, struct rma_range *window,
 }
 
 /* The peer may have taken the key back, or its pages, since the last request. */
-static inline bool range_holds(const struct rma *rma,
-				const struct rma_range *window,
-				const struct simple_request *request)
+static inline bool range_holds(const struct rma *rma, const struct rma_range *window,
+			       const struct simple_request *request)
 {
 	const struct rkey_export_header *header = rma->channel->peer->peer_memory.header;
 
@@ -91,8 +90,7 @@ static inline bool range_holds(const struct rma *rma,
 static inline bool find_target(struct rma *rma, const struct simple_request *request,
 			       struct peer_target *ret_target)
 {
-	struct rma_range *window =
-		request->is_read ? &rma->read_range : &rma->write_range;
+	struct rma_range *window = request->is_read ? &rma->read_range : &rma->write_range;
 
 	if (likely(range_holds(rma, window, request))) {
 		const uint64_t offset = request->remote_address - window->from;
@@ -103,11 +101,11 @@ static inline bool find_target(struct rma *rma, const struct simple_request *req
 	}
 
 	const struct peer_request asked = {request->remote_key, access_of(request),
-					    request->remote_address, request->byte_count};
+					   request->remote_address, request->byte_count};
 
 	window->entry = NULL;
-	if (!peer_memory_allows(&rma->channel->peer->peer_memory, &rma->grant, &rma->view,
-			  &asked, ret_target))
+	if (!peer_memory_allows(&rma->channel->peer->peer_memory, &rma->grant, &rma->view, &asked,
+				ret_target))
 		return false;
 	open_range(rma, window, request, ret_target);
 	return true;
@@ -148,8 +146,8 @@ static bool write_far(const struct rma *rma, const struct simple_request *reques
 		moved = (uint32_t)result;
 		part = (struct iovec){request->bytes + moved, request->byte_count - moved};
 	}
-	return cma_write(&rma->channel->peer->peer_memory.memory, target->address + moved,
-				  &part, 1, part.iov_len);
+	return cma_write(&rma->channel->peer->peer_memory.memory, target->address + moved, &part, 1,
+			 part.iov_len);
 }
 
 /* Not among what needs no system call. */
@@ -160,8 +158,8 @@ __attribute__((noinline)) static bool move_far(const struct rma *rma,
 	struct rma_peer *peer = rma->channel->peer;
 	const struct iovec part = {request->bytes, request->byte_count};
 	const bool has_moved = request->is_read
-				       ? cma_read(&peer->peer_memory.memory, target->address,
-							   &part, 1, request->byte_count)
+				       ? cma_read(&peer->peer_memory.memory, target->address, &part,
+						  1, request->byte_count)
 				       : write_far(rma, request, target);
 
 	peer->failures += !has_moved;
@@ -219,8 +217,7 @@ static inline void settle(struct qp *qp, struct flow *flow, const struct books *
 		qp_settle(qp, now);
 }
 
-uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow,
-			    time_ns now)
+uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow, time_ns now)
 {
 	const struct channel *channel = rma->channel;
 	struct books books = {0};
@@ -229,8 +226,7 @@ uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow,
 	uint32_t byte_count = 0;
 	unsigned request_count = 0;
 
-	if (!is_open() || rma->piece_offset ||
-	    !rma_bypass_simple(qp, REQUEST_BYTES_MAX, &request))
+	if (!is_open() || rma->piece_offset || !rma_bypass_simple(qp, REQUEST_BYTES_MAX, &request))
 		return 0;
 	hazard_begin(channel);
 	if (likely(rma->serial % 2 && rma_serial(rma) == rma->serial)) {
@@ -269,7 +265,7 @@ static inline void posted(struct rma *rma, struct qp *qp, struct flow *flow,
 }
 
 bool rma_short_post(struct rma *rma, struct qp *qp, struct flow *flow,
-			 const struct send_request *request, time_ns now)
+		    const struct send_request *request, time_ns now)
 {
 	struct simple_request simple;
 	struct peer_target target;
@@ -288,8 +284,8 @@ bool rma_short_post(struct rma *rma, struct qp *qp, struct flow *flow,
 }
 
 void rma_short_remember(struct rma_template *template, struct rma *rma, struct qp *qp,
-			     struct flow *flow, const struct send_request *request,
-			     const uint32_t *generation_at)
+			struct flow *flow, const struct send_request *request,
+			const uint32_t *generation_at)
 {
 	const struct rma_range *window = &rma->write_range;
 	const struct channel *channel = rma->channel;

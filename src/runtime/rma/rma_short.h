@@ -24,39 +24,41 @@ struct send_request;
 
 /* Returns how many bytes the requests had that it carried out; 0: there were none. They may have
  * ended the queue pair, and the placement. */
-uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow,
-			    time_ns now);
+uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow, time_ns now);
 
 /* Carries out a request instead of posting it. Of many queue pairs the send queues are more memory
  * than the processor's caches hold, and what never waits needs none of it. false: nothing was done.
  */
 MUST_USE bool rma_short_post(struct rma *rma, struct qp *qp, struct flow *flow,
-				  const struct send_request *request, time_ns now);
+			     const struct send_request *request, time_ns now);
 
 /* After it has carried out a request of a queue pair as it did the one before: those like it need
  * not be asked as much. */
 void rma_short_remember(struct rma_template *template, struct rma *rma, struct qp *qp,
-			     struct flow *flow, const struct send_request *request,
-			     const uint32_t *generation_at);
+			struct flow *flow, const struct send_request *request,
+			const uint32_t *generation_at);
 
 /* Carries out a WRITE like the one that is remembered, if nothing has changed; that it means
  * something for the queue pair as well is left to rma_short_book, which comes next. Returns
  * where it went; NULL: it was not carried out. */
 MUST_USE static inline const uint8_t *rma_short_by_template(const struct rma_template *template,
-							   uint32_t flags, const struct sge *sge,
-							   const struct remote_place *remote)
+							    uint32_t flags, const struct sge *sge,
+							    const struct remote_place *remote)
 {
 	const uint8_t *bytes = template_bytes(&template->local, flags, sge);
 	const uint64_t offset = remote->address - template->remote.from;
 
-	if (unlikely(!bytes || remote->key != template->remote_key || offset > template->remote.span ||
-		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) != template->generation ||
+	if (unlikely(!bytes || remote->key != template->remote_key ||
+		     offset > template->remote.span ||
+		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) !=
+			     template->generation ||
 		     __atomic_load_n(template->is_closed_at, __ATOMIC_ACQUIRE) ||
 		     send_queue_is_full(&template->qp->requester.queue)))
 		return NULL;
 	hazard_begin(template->channel);
 	if (unlikely(__atomic_load_n(template->serial_at, __ATOMIC_SEQ_CST) != template->serial ||
-		     __atomic_load_n(template->sequence_at, __ATOMIC_SEQ_CST) != template->sequence ||
+		     __atomic_load_n(template->sequence_at, __ATOMIC_SEQ_CST) !=
+			     template->sequence ||
 		     __atomic_load_n(template->is_off_at, __ATOMIC_SEQ_CST))) {
 		hazard_end(template->channel);
 		return NULL;

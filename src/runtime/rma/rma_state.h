@@ -48,9 +48,9 @@ struct rma {
 	uint32_t ask_pause;    /* requests until the next question */
 	uint32_t asked_pause;
 	bool has_asked;
-	bool is_asked_ahead;	/* the question went out before any request (ask_ahead) */
-	bool is_awaited;	/* the answer; the request behind the question was not acknowledged */
-	uint32_t asked_request; /* where that one is in the queue */
+	bool is_asked_ahead; /* the question went out before any request (ask_ahead) */
+	bool is_awaited;     /* the answer; the request behind the question was not acknowledged */
+	uint32_t asked_request;	 /* where that one is in the queue */
 	uint64_t asked_position; /* of the ring, behind the question */
 	time_ns asked_at;
 	struct rma_range write_range, read_range;
@@ -60,7 +60,8 @@ struct rma {
 
 /* Between these two this process may be at the peer's memory: what the peer takes back after the
  * first is seen here, and what it takes back later it waits for. What was done is shown before the
- * second. A peer that has us pass a barrier before it looks (rkey_export_wait) spares us our own. */
+ * second. A peer that has us pass a barrier before it looks (rkey_export_wait) spares us our own.
+ */
 static inline void hazard_begin(const struct channel *channel)
 {
 	uint64_t *hazard = &channel->rma_out->hazard;
@@ -86,17 +87,15 @@ static inline void hazard_end(const struct channel *channel)
 /* The grant's serial as the peer shows it now. */
 static inline uint32_t rma_serial(const struct rma *rma)
 {
-	return __atomic_load_n(&rma->channel->rma_out->grants[rma->index].serial,
-			       __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&rma->channel->rma_out->grants[rma->index].serial, __ATOMIC_SEQ_CST);
 }
 
 static inline void rma_show(const struct qp *qp, const struct rma *rma)
 {
 	uint64_t word = rma_progress_word(qp->requester.next_psn.value, rma->message_count,
-				    rma->ask_number);
+					  rma->ask_number);
 
-	__atomic_store_n(&rma->channel->rma_out->placed[rma->index], word,
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&rma->channel->rma_out->placed[rma->index], word, __ATOMIC_RELEASE);
 }
 
 #endif

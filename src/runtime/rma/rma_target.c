@@ -142,7 +142,7 @@ static bool decode(const struct ring_record *record, struct rma_grant_request *r
 }
 
 void rma_target_requested(struct process_runtime *runtime, struct channel *channel,
-			    const struct ring_record *record)
+			  const struct ring_record *record)
 {
 	unsigned adapter_index = record->port >> 8;
 	const struct adapter *adapter = runtime_adapter(runtime, adapter_index);

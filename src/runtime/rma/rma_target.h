@@ -10,7 +10,7 @@ struct ring_record;
 
 /* A peer asks for a queue pair of it; it is granted, or not answered. */
 void rma_target_requested(struct process_runtime *runtime, struct channel *channel,
-			    const struct ring_record *record);
+			  const struct ring_record *record);
 /* The queue pair's grant ends: what was placed is taken for received. */
 void rma_target_end(struct qp *qp);
 /* The same for all of this process: a port is not what it was. */

@@ -31,8 +31,8 @@ void shared_mr_init(struct shared_mr *shared_mr, int file)
 
 	memset(shared_mr, 0, sizeof(*shared_mr));
 	shared_mr->file = file;
-	shared_mr->is_on =
-		(!value || strcmp(value, "0") != 0) && sysconf(_SC_PAGESIZE) == RKEY_EXPORT_PAGE_BYTES;
+	shared_mr->is_on = (!value || strcmp(value, "0") != 0) &&
+			   sysconf(_SC_PAGESIZE) == RKEY_EXPORT_PAGE_BYTES;
 }
 
 bool shared_mr_hear_of_threads(void (*before_thread)(void))
@@ -75,7 +75,8 @@ static void give_place_back(struct shared_mr *shared_mr, size_t place, size_t by
 
 	(void)!fallocate(shared_mr->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
 			 (off_t)byte_count);
-	memset(&shared_mr->is_used[place / RKEY_EXPORT_PAGE_BYTES], 0, byte_count / RKEY_EXPORT_PAGE_BYTES);
+	memset(&shared_mr->is_used[place / RKEY_EXPORT_PAGE_BYTES], 0,
+	       byte_count / RKEY_EXPORT_PAGE_BYTES);
 }
 
 /* Where a range lies in the file. */
@@ -110,7 +111,8 @@ static void map_ahead(const struct shared_mr *shared_mr, const struct shared_mr_
 	const off_t first = offset_of(range);
 	off_t begin = first, end;
 
-	for (; memory_file_next_data(shared_mr->file, &begin, first + (off_t)range->byte_count, &end);
+	for (;
+	     memory_file_next_data(shared_mr->file, &begin, first + (off_t)range->byte_count, &end);
 	     begin = end)
 		(void)madvise(range->address + (begin - first), (size_t)(end - begin),
 			      MADV_POPULATE_WRITE);
@@ -136,7 +138,8 @@ static void copy_out(const struct shared_mr *shared_mr, const struct shared_mr_r
 	const off_t first = offset_of(range);
 	off_t begin = first, end;
 
-	for (; memory_file_next_data(shared_mr->file, &begin, first + (off_t)range->byte_count, &end);
+	for (;
+	     memory_file_next_data(shared_mr->file, &begin, first + (off_t)range->byte_count, &end);
 	     begin = end)
 		memcpy(ret_bytes + (begin - first), range->address + (begin - first),
 		       (size_t)(end - begin));
@@ -169,7 +172,7 @@ static void move_out(struct shared_mr *shared_mr, struct shared_mr_range *range)
 }
 
 static struct shared_mr_range *range_of(const struct shared_mr *shared_mr, uint64_t begin,
-				      uint64_t end)
+					uint64_t end)
 {
 	for (unsigned i = 0; i < shared_mr->range_count; i++) {
 		const struct shared_mr_range *range = &shared_mr->ranges[i];
@@ -203,7 +206,7 @@ static bool overlaps_any(const struct shared_mr *shared_mr, const uint8_t *begin
 }
 
 uint64_t shared_mr_find(const struct shared_mr *shared_mr, const uint8_t *bytes,
-			     uint64_t byte_count)
+			uint64_t byte_count)
 {
 	const uint64_t begin = shared_pages_begin((uintptr_t)bytes);
 	const uint64_t end = shared_pages_end((uintptr_t)bytes, byte_count);
@@ -213,8 +216,8 @@ uint64_t shared_mr_find(const struct shared_mr *shared_mr, const uint8_t *bytes,
 	return range ? range->place + (begin - (uintptr_t)range->address) + 1 : 0;
 }
 
-bool shared_mr_locate(const struct shared_mr *shared_mr, const uint8_t *bytes,
-			   uint64_t byte_count, uint64_t *ret_place)
+bool shared_mr_locate(const struct shared_mr *shared_mr, const uint8_t *bytes, uint64_t byte_count,
+		      uint64_t *ret_place)
 {
 	const uint64_t begin = (uintptr_t)bytes;
 	const struct shared_mr_range *range =
@@ -276,7 +279,7 @@ static void look_again(struct shared_mr *shared_mr, const uint8_t *begin, const 
 }
 
 uint64_t shared_mr_take(struct shared_mr *shared_mr, uint8_t *bytes, uint64_t byte_count,
-			     bool is_reached)
+			bool is_reached)
 {
 	if (!shared_mr->is_on)
 		return 0;
@@ -297,7 +300,7 @@ uint64_t shared_mr_take(struct shared_mr *shared_mr, uint8_t *bytes, uint64_t by
 		range->users++;
 	} else if (is_worth_moving(shared_mr, begin, end)) {
 		is_shared_mr = own_mappings_may_move() && own_mapping_is_movable(begin, end) &&
-			     adopt(shared_mr, (uint8_t *)begin, (size_t)(end - begin));
+			       adopt(shared_mr, (uint8_t *)begin, (size_t)(end - begin));
 		/* Looking has its price too. */
 		if (!is_shared_mr)
 			shared_mr->returned_count++;
@@ -322,17 +325,18 @@ static bool forget_other(struct shared_mr *shared_mr, const uint8_t *bytes, uint
 }
 
 bool shared_mr_is_on_others(const struct shared_mr *shared_mr, const uint8_t *bytes,
-				 uint64_t byte_count)
+			    uint64_t byte_count)
 {
-	const struct shared_mr_range *range = range_of(shared_mr, shared_pages_begin((uintptr_t)bytes),
-						     shared_pages_end((uintptr_t)bytes, byte_count));
+	const struct shared_mr_range *range =
+		range_of(shared_mr, shared_pages_begin((uintptr_t)bytes),
+			 shared_pages_end((uintptr_t)bytes, byte_count));
 
 	return range &&
 	       overlaps_others(shared_mr, range->address, range->address + range->byte_count);
 }
 
 void shared_mr_drop(struct shared_mr *shared_mr, const uint8_t *bytes, uint64_t byte_count,
-			 bool is_reached)
+		    bool is_reached)
 {
 	if (byte_count == UINT64_MAX)
 		return;

@@ -47,7 +47,8 @@ struct shared_mr {
 	uint64_t moved_bytes;	 /* ever */
 	unsigned range_count;
 	unsigned other_count;
-	/* If not NULL, says whether peers may still copy from there (runtime/zcopy/zcopy_send.h). */
+	/* If not NULL, says whether peers may still copy from there (runtime/zcopy/zcopy_send.h).
+	 */
 	bool (*is_lent)(void *context, const uint8_t *bytes, size_t byte_count);
 	void *context;
 	struct shared_mr_range ranges[SHARED_MR_RANGES_MAX];
@@ -73,21 +74,21 @@ void shared_mr_init(struct shared_mr *shared_mr, int file);
 /* By the program's thread. Returns where the region's whole pages are in the shared part, plus 1;
  * 0: they stay where they are. is_reached: by peers in another way, if not in this one. */
 uint64_t shared_mr_take(struct shared_mr *shared_mr, uint8_t *bytes, uint64_t byte_count,
-			     bool is_reached);
-/* Whether pages of the region could move with it that peers reach in the other way, as parts of other
- * regions. */
+			bool is_reached);
+/* Whether pages of the region could move with it that peers reach in the other way, as parts of
+ * other regions. */
 bool shared_mr_is_on_others(const struct shared_mr *shared_mr, const uint8_t *bytes,
-				 uint64_t byte_count);
+			    uint64_t byte_count);
 /* The region goes; no peer uses it any more. */
 void shared_mr_drop(struct shared_mr *shared_mr, const uint8_t *bytes, uint64_t byte_count,
-			 bool is_reached);
+		    bool is_reached);
 /* Where a part of a region that was taken is, plus 1; 0: nowhere. */
 uint64_t shared_mr_find(const struct shared_mr *shared_mr, const uint8_t *bytes,
-			     uint64_t byte_count);
+			uint64_t byte_count);
 
 /* Where these bytes are; false: not all of them are in one range. */
 MUST_USE bool shared_mr_locate(const struct shared_mr *shared_mr, const uint8_t *bytes,
-				    uint64_t byte_count, uint64_t *ret_place);
+			       uint64_t byte_count, uint64_t *ret_place);
 
 /* All pages move back, for good; no peer uses them any more. */
 void shared_mr_end(struct shared_mr *shared_mr);

@@ -42,11 +42,12 @@ static int open_everywhere(struct adapter *adapter, const struct xrcd_file *file
 	char text[192];
 	uint32_t id;
 
-	snprintf(text, sizeof(text),
-		 "{\"command\":\"domain\",\"adapter\":%u,\"device\":\"0x%llx\",\"inode\":\"0x%llx\","
-		 "\"opening\":%d}",
-		 adapter->description->index, (unsigned long long)file->device,
-		 (unsigned long long)file->inode, (int)opening);
+	snprintf(
+		text, sizeof(text),
+		"{\"command\":\"domain\",\"adapter\":%u,\"device\":\"0x%llx\",\"inode\":\"0x%llx\","
+		"\"opening\":%d}",
+		adapter->description->index, (unsigned long long)file->device,
+		(unsigned long long)file->inode, (int)opening);
 
 	int error = ask_number(adapter, text, "id", &id);
 

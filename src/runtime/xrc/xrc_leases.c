@@ -14,14 +14,13 @@
 static_assert(sizeof(struct target_state) <= TARGET_STATE_BYTES_MAX, "softibd keeps so much");
 
 /* Up to softibd; false when there is no room. */
-static bool put_record(struct process_runtime *runtime, enum record_kind kind, unsigned adapter_index,
-		       uint32_t word, const void *body, uint32_t byte_count)
+static bool put_record(struct process_runtime *runtime, enum record_kind kind,
+		       unsigned adapter_index, uint32_t word, const void *body, uint32_t byte_count)
 {
 	struct channel *softibd = &runtime->softibd;
 	/* The child of a fork has the same ring before it, and no business there. */
-	struct ring_record *record = runtime_is_usable(runtime)
-					     ? ring_reserve(&softibd->out, byte_count)
-					     : NULL;
+	struct ring_record *record =
+		runtime_is_usable(runtime) ? ring_reserve(&softibd->out, byte_count) : NULL;
 
 	if (!record)
 		return false;
@@ -69,8 +68,8 @@ void xrc_leases_say(struct adapter *adapter, enum record_kind kind, uint32_t wor
 		return;
 	}
 
-	struct owed_record *owed = realloc(runtime->owed,
-					   (runtime->owed_count + 1) * sizeof(*runtime->owed));
+	struct owed_record *owed =
+		realloc(runtime->owed, (runtime->owed_count + 1) * sizeof(*runtime->owed));
 
 	/* Without memory softibd learns of it when this process ends. */
 	if (!owed)
@@ -108,8 +107,7 @@ void xrc_leases_return_idle(struct process_runtime *runtime, time_ns now)
 	for (unsigned i = 0; i < runtime->adapter_limit; i++) {
 		struct adapter *adapter = runtime->adapters[i];
 
-		if (likely(!adapter || !adapter->has_hca ||
-			   list_is_empty(&adapter->hca.borrowed)))
+		if (likely(!adapter || !adapter->has_hca || list_is_empty(&adapter->hca.borrowed)))
 			continue;
 		list_for_each_safe (link, &adapter->hca.borrowed) {
 			struct qp_object *object =

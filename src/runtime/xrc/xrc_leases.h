@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* XRC targets that softibd lends to this process: taken, given back and refused by records of the
- * rings to it. runtime/xrc/shared_domains.h has the domains. The attachment's lock is held in all of it.
+ * rings to it. runtime/xrc/shared_domains.h has the domains. The attachment's lock is held in all
+ * of it.
  */
 #ifndef SOFTIB_RUNTIME_XRC_XRC_LEASES_H
 #define SOFTIB_RUNTIME_XRC_XRC_LEASES_H

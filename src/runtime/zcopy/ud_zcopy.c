@@ -40,8 +40,8 @@ static struct ud_zcopy *loan_at(const struct ud_zcopies *zcopies, uint32_t posit
 	return &zcopies->zcopies[position % LOANS_MAX];
 }
 
-/* Whether the program took the completion of the last one before it posted this one, and nothing else
- * came in between. */
+/* Whether the program took the completion of the last one before it posted this one, and nothing
+ * else came in between. */
 static inline bool waits_for_each(struct channel *channel, const struct send_queue *queue,
 				  const struct completion_ring *ring)
 {
@@ -110,7 +110,7 @@ static IN_LINE bool lend(struct process_runtime *runtime, struct qp *qp, struct 
 	uint64_t place;
 
 	if (unlikely(!shared_mr_locate(runtime->rkey_export.shared_mr, packet->payload,
-					    packet->payload_bytes, &place)))
+				       packet->payload_bytes, &place)))
 		return false;
 
 	uint8_t *body = direct_record_reserve(channel, byte_count);
@@ -145,8 +145,7 @@ static IN_LINE bool lend(struct process_runtime *runtime, struct qp *qp, struct 
 }
 
 bool ud_zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
-			const struct send_request *request, struct fast_packet *packet,
-			time_ns now)
+		   const struct send_request *request, struct fast_packet *packet, time_ns now)
 {
 	return qp->type == QP_UD && !(request->flags & SEND_INLINE) &&
 	       packet->payload_bytes <= flow->mtu &&
@@ -156,8 +155,8 @@ bool ud_zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
 
 /* What else may_lend asks for was so when the last one was lent, and nothing was done since. */
 bool ud_zcopy_post_payload(struct adapter *adapter, struct qp *qp, struct flow *flow,
-			  const struct send_request *request, struct fast_packet *packet,
-			  time_ns now)
+			   const struct send_request *request, struct fast_packet *packet,
+			   time_ns now)
 {
 	const struct ud_zcopies *zcopies = &flow->channel->zcopies;
 
@@ -214,7 +213,7 @@ bool ud_zcopies_return(struct process_runtime *runtime, time_ns now)
 {
 	bool any = false;
 
-	list_for_each_safe(link, &runtime->lending)
+	list_for_each_safe (link, &runtime->lending)
 		any |= return_read(channel_of(link), now);
 	return any;
 }
@@ -265,7 +264,7 @@ bool ud_zcopies_watch(struct process_runtime *runtime, time_ns now)
 {
 	bool any = false;
 
-	list_for_each_safe(link, &runtime->lending) {
+	list_for_each_safe (link, &runtime->lending) {
 		struct channel *channel = channel_of(link);
 		struct ud_zcopies *zcopies = &channel->zcopies;
 
@@ -284,14 +283,14 @@ bool ud_zcopies_watch(struct process_runtime *runtime, time_ns now)
 
 void ud_zcopies_take_back(struct process_runtime *runtime)
 {
-	list_for_each(link, &runtime->lending)
+	list_for_each (link, &runtime->lending)
 		take_back_channel(runtime, channel_of(link));
 }
 
 void ud_zcopies_take_back_from(struct process_runtime *runtime, const struct qp *qp)
 {
 	ud_zcopies_take_back(runtime);
-	list_for_each(link, &runtime->lending) {
+	list_for_each (link, &runtime->lending) {
 		struct ud_zcopies *zcopies = &channel_of(link)->zcopies;
 
 		for (uint32_t i = zcopies->head; i != zcopies->tail; i++)

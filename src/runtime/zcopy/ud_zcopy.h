@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Datagrams whose payload does not go through the ring: the record has room for it, and says where
- * it lies in the memory that the sender shares (runtime/rma/shared_mr.h). The receiver copies it from
- * there to where it belongs.
+ * it lies in the memory that the sender shares (runtime/rma/shared_mr.h). The receiver copies it
+ * from there to where it belongs.
  *
  * Nobody acknowledges a datagram. Its memory is lent until the reader of the ring has shown that it
  * is past the record, and that long its request is not done. A sender that won't wait takes back
@@ -39,14 +39,14 @@ enum { UD_ZCOPY_IDLE_ROUNDS = 8 };
 
 /* Posts a request, the packet of which was found by fast_may_post. false: nothing was done. */
 MUST_USE bool ud_zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
-				 const struct send_request *request, struct fast_packet *packet,
-				 time_ns now);
+			    const struct send_request *request, struct fast_packet *packet,
+			    time_ns now);
 
-/* The same of a request that is posted right behind such a one, while nothing else was done, and differs
- * from it only in its payload (fast_may_post_payload). */
+/* The same of a request that is posted right behind such a one, while nothing else was done, and
+ * differs from it only in its payload (fast_may_post_payload). */
 MUST_USE bool ud_zcopy_post_payload(struct adapter *adapter, struct qp *qp, struct flow *flow,
-				   const struct send_request *request,
-				   struct fast_packet *packet, time_ns now);
+				    const struct send_request *request, struct fast_packet *packet,
+				    time_ns now);
 
 /* Ends the requests whose memory is free again. Returns whether there were any. */
 bool ud_zcopies_return(struct process_runtime *runtime, time_ns now);
@@ -63,10 +63,10 @@ void ud_zcopies_close(struct process_runtime *runtime, struct channel *channel, 
 
 /* A RECORD_UD_ZCOPY. As short_receive_record. */
 MUST_USE struct qp *ud_zcopy_receive(struct process_runtime *runtime, struct channel *channel,
-					  time_ns now, const struct ring_record *record);
+				     time_ns now, const struct ring_record *record);
 /* One that is unusual: as the packet that it would have been. */
-void ud_zcopy_receive_packet(struct process_runtime *runtime, struct channel *channel,
-				  time_ns now, const struct ring_record *record);
+void ud_zcopy_receive_packet(struct process_runtime *runtime, struct channel *channel, time_ns now,
+			     const struct ring_record *record);
 /* The headers as a packet has them, if that is what the record is; its payload is not there. */
 struct ring_record ud_zcopy_headers(const struct ring_record *record);
 

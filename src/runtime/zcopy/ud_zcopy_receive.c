@@ -11,8 +11,9 @@
 
 enum {
 	PAYLOAD_BYTES_MAX = 4096, /* the largest MTU */
-	/* Of what is lent the sender hears sooner than of room: a program that has few requests under
-	 * way, and asks for the end of some of them only, goes on before all have been copied. */
+	/* Of what is lent the sender hears sooner than of room: a program that has few requests
+	 * under way, and asks for the end of some of them only, goes on before all have been
+	 * copied. */
 	RELEASE_BYTES = 1 << 15,
 	HEADER_BYTES = FAST_HEADER_BYTES + DETH_BYTES,
 	START_BYTES = sizeof(struct ud_zcopy_ticket) + FAST_HEADER_BYTES_MAX,
@@ -79,8 +80,8 @@ static inline bool read_record(const struct channel *channel, const struct ring_
 		      ret_lent->ticket.place <= RKEY_EXPORT_SHARED_BYTES - byte_count);
 }
 
-struct qp *ud_zcopy_receive(struct process_runtime *runtime, struct channel *channel,
-				 time_ns now, const struct ring_record *record)
+struct qp *ud_zcopy_receive(struct process_runtime *runtime, struct channel *channel, time_ns now,
+			    const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct lent lent;
@@ -90,7 +91,7 @@ struct qp *ud_zcopy_receive(struct process_runtime *runtime, struct channel *cha
 		return NULL;
 
 	struct qp *qp = hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port, lent.headers,
-					   &lent.pull);
+					  &lent.pull);
 
 	channel->release_in = UD_ZCOPY_IDLE_ROUNDS;
 	if (unlikely(!qp))
@@ -113,8 +114,8 @@ struct ring_record ud_zcopy_headers(const struct ring_record *record)
 	return packet;
 }
 
-void ud_zcopy_receive_packet(struct process_runtime *runtime, struct channel *channel,
-				  time_ns now, const struct ring_record *record)
+void ud_zcopy_receive_packet(struct process_runtime *runtime, struct channel *channel, time_ns now,
+			     const struct ring_record *record)
 {
 	uint8_t bytes[FAST_HEADER_BYTES_MAX + PAYLOAD_BYTES_MAX + 4] = {0};
 	struct ring_record whole = ud_zcopy_headers(record);

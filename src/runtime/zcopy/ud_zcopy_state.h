@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams of this process that the reader of one ring copies from its memory (runtime/zcopy/ud_zcopy.h),
- * as the channel keeps them. */
+/* Datagrams of this process that the reader of one ring copies from its memory
+ * (runtime/zcopy/ud_zcopy.h), as the channel keeps them. */
 #ifndef SOFTIB_RUNTIME_ZCOPY_UD_ZCOPY_STATE_H
 #define SOFTIB_RUNTIME_ZCOPY_UD_ZCOPY_STATE_H
 
@@ -22,13 +22,13 @@ struct ud_zcopies {
 	uint32_t copies_left; /* datagrams that are not lent, since the last were taken back */
 	uint32_t copies_next; /* how many the next time */
 	uint32_t returned;    /* since then */
-	/* When the last datagram was posted: the queue of its completion, how far the program had read
-	 * that, and how far we the other end. */
+	/* When the last datagram was posted: the queue of its completion, how far the program had
+	 * read that, and how far we the other end. */
 	const struct completion_ring *ring;
 	uint32_t ring_head;
 	uint64_t in_head;
-	time_ns since;	      /* when nothing came back for the first time; 0: something did */
-	struct list link;     /* in attachment->lending while there are any */
+	time_ns since;	  /* when nothing came back for the first time; 0: something did */
+	struct list link; /* in attachment->lending while there are any */
 };
 
 static inline void ud_zcopies_init(struct ud_zcopies *zcopies)

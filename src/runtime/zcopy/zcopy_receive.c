@@ -62,7 +62,7 @@ static inline bool read_record(const struct channel *channel, const struct ring_
 }
 
 struct qp *zcopy_receive(struct process_runtime *runtime, const struct channel *channel,
-			     time_ns now, const struct ring_record *record)
+			 time_ns now, const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct pulled pulled;
@@ -71,11 +71,11 @@ struct qp *zcopy_receive(struct process_runtime *runtime, const struct channel *
 		return NULL;
 	runtime->zcopy_bytes += pulled.ticket.byte_count;
 	return hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port, pulled.body,
-				  &pulled.pull);
+				 &pulled.pull);
 }
 
-void zcopy_receive_packets(struct process_runtime *runtime, struct channel *channel,
-			       time_ns now, const struct ring_record *record)
+void zcopy_receive_packets(struct process_runtime *runtime, struct channel *channel, time_ns now,
+			   const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct pulled pulled;

@@ -24,8 +24,9 @@ void zcopy_open(const struct process_runtime *runtime, struct channel *channel)
 bool zcopy_peer_takes(const struct rkey_export *rkey_export, struct channel *channel)
 {
 	if (unlikely(!channel->peer_takes_zcopy))
-		channel->peer_takes_zcopy = rkey_export->header && channel->rma_in &&
-				      __atomic_load_n(&channel->rma_in->takes_zcopy, __ATOMIC_ACQUIRE);
+		channel->peer_takes_zcopy =
+			rkey_export->header && channel->rma_in &&
+			__atomic_load_n(&channel->rma_in->takes_zcopy, __ATOMIC_ACQUIRE);
 	return channel->peer_takes_zcopy;
 }
 
@@ -73,11 +74,13 @@ static void look_for_loan(struct qp_object *object, void *context)
 			continue;
 		bytes = memory_place(qp->environment->memory, qp->pd, sge->lkey, sge->address,
 				     sge->byte_count, 0);
-		zcopy->is_lent |= !bytes || (bytes < zcopy->end && zcopy->begin < bytes + sge->byte_count);
+		zcopy->is_lent |=
+			!bytes || (bytes < zcopy->end && zcopy->begin < bytes + sge->byte_count);
 	}
 }
 
-bool zcopy_is_sending_from(const struct process_runtime *runtime, const uint8_t *bytes, size_t byte_count)
+bool zcopy_is_sending_from(const struct process_runtime *runtime, const uint8_t *bytes,
+			   size_t byte_count)
 {
 	struct zcopy zcopy = {bytes, bytes + byte_count, false};
 
@@ -89,13 +92,14 @@ bool zcopy_is_sending_from(const struct process_runtime *runtime, const uint8_t 
 
 /* Says where the payload is; false: it is not where the peer could get it. */
 static bool make_ticket(const struct process_runtime *runtime, const struct qp *qp,
-			struct channel *channel, const struct fast_packet *packet, struct zcopy_ticket *ret_ticket)
+			struct channel *channel, const struct fast_packet *packet,
+			struct zcopy_ticket *ret_ticket)
 {
 	const struct rkey_export *rkey_export = &runtime->rkey_export;
 
 	if (packet->payload_bytes < ZCOPY_BYTES_MIN || !zcopy_peer_takes(rkey_export, channel) ||
 	    !shared_mr_locate(rkey_export->shared_mr, packet->payload, packet->payload_bytes,
-				   &ret_ticket->place))
+			      &ret_ticket->place))
 		return false;
 	ret_ticket->byte_count = packet->payload_bytes;
 	ret_ticket->serial_index = serial_index(qp);
@@ -122,7 +126,7 @@ static void commit(struct qp *qp, struct flow *flow, const struct fast_packet *p
 }
 
 bool zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
-		    const struct send_request *request, struct fast_packet *packet, time_ns now)
+		const struct send_request *request, struct fast_packet *packet, time_ns now)
 {
 	struct zcopy_ticket ticket;
 

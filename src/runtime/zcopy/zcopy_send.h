@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SENDs whose payload does not go through the ring: the record says where it lies in the memory
- * that the sender shares (runtime/rma/shared_mr.h), and the receiver copies it from there to where it
- * belongs. One copy instead of two.
+ * that the sender shares (runtime/rma/shared_mr.h), and the receiver copies it from there to where
+ * it belongs. One copy instead of two.
  *
  * Only messages of reliable connections go this way: their memory is the queue pair's until they
  * are acknowledged. Where a request ends otherwise, its serial is changed first, and a receiver
@@ -45,24 +45,24 @@ MUST_USE bool zcopy_peer_takes(const struct rkey_export *rkey_export, struct cha
 /* Posts a request, the packet of which was found by fast_may_post or fast_may_post_zcopy.
  * false: nothing was done. */
 MUST_USE bool zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
-			     const struct send_request *request, struct fast_packet *packet,
-			     time_ns now);
+			 const struct send_request *request, struct fast_packet *packet,
+			 time_ns now);
 /* The same with the request at the cursor. */
 MUST_USE bool zcopy_send_queued(struct adapter *adapter, struct qp *qp, struct flow *flow,
-			     time_ns now);
+				time_ns now);
 
 /* What this queue pair sent is not to be pulled any more. */
 void zcopy_revoke(struct qp *qp);
 
 /* Whether something that was sent from there has not been acknowledged, and may be pulled. */
 MUST_USE bool zcopy_is_sending_from(const struct process_runtime *runtime, const uint8_t *bytes,
-			      size_t byte_count);
+				    size_t byte_count);
 
 /* A RECORD_ZCOPY. As short_receive_record. */
 MUST_USE struct qp *zcopy_receive(struct process_runtime *runtime, const struct channel *channel,
-				      time_ns now, const struct ring_record *record);
+				  time_ns now, const struct ring_record *record);
 /* One that is unusual: as the packets that the message would have been. */
-void zcopy_receive_packets(struct process_runtime *runtime, struct channel *channel,
-			       time_ns now, const struct ring_record *record);
+void zcopy_receive_packets(struct process_runtime *runtime, struct channel *channel, time_ns now,
+			   const struct ring_record *record);
 
 #endif

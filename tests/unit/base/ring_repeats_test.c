@@ -83,7 +83,7 @@ static void take_repeat(struct ring_consumer *consumer, uint32_t byte_count)
 static uint8_t *reserve_repeat(const struct ring_producer *producer, uint32_t byte_count)
 {
 	return ring_payloads_room(producer, byte_count) ? ring_payload_place(producer, byte_count)
-						       : NULL;
+							: NULL;
 }
 
 static bool put_repeat(struct pair *pair, uint32_t byte_count, uint8_t fill)

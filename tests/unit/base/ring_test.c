@@ -615,7 +615,7 @@ static void test_record_that_was_put_back_is_the_next_one_again(void **state)
 }
 
 #define stamped_test(name) cmocka_unit_test_setup_teardown(name, stamped_setup, pair_teardown)
-#define ring_test(name) cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)
+#define ring_test(name)	   cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)
 
 int main(void)
 {

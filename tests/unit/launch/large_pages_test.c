@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large pages change nothing that a program can see: memory is there, and untouched memory costs none. */
+/* Large pages change nothing that a program can see: memory is there, and untouched memory costs
+ * none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -138,8 +138,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_secret_is_made_once_and_for_its_owner_alone,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_processes_that_make_it_at_once_agree,
-						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_processes_that_make_it_at_once_agree, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_digits_are_read_as_they_stand, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_what_is_no_secret_is_refused, setup, teardown),

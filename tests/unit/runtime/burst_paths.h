@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs of each type between the two ends of a runtime_pair, for tests of runs (runtime/fast/burst.h):
- * messages that are posted in a row, numbered, and looked for at the other end. The lock is the
- * test's. */
+/* Queue pairs of each type between the two ends of a runtime_pair, for tests of runs
+ * (runtime/fast/burst.h): messages that are posted in a row, numbered, and looked for at the other
+ * end. The lock is the test's. */
 #ifndef SOFTIB_TESTS_RUN_LANES_H
 #define SOFTIB_TESTS_RUN_LANES_H
 

@@ -25,10 +25,8 @@ static int setup(void **state)
 	}
 	channel_init(&here, 1);
 	channel_init(&there, 1);
-	channel_open(&here, memory[0], DATA_BYTES, memory[1], DATA_BYTES,
-		     doorbell_make());
-	channel_open(&there, memory[1], DATA_BYTES, memory[0], DATA_BYTES,
-		     doorbell_make());
+	channel_open(&here, memory[0], DATA_BYTES, memory[1], DATA_BYTES, doorbell_make());
+	channel_open(&there, memory[1], DATA_BYTES, memory[0], DATA_BYTES, doorbell_make());
 	return 0;
 }
 
@@ -205,7 +203,8 @@ int main(void)
 		channel_test(test_reader_that_stopped_counts_as_stalled_after_a_while),
 		channel_test(test_slow_reader_is_not_a_stalled_one),
 		cmocka_unit_test_setup_teardown(
-			test_record_is_underway_until_a_living_reader_has_taken_it, setup, teardown),
+			test_record_is_underway_until_a_living_reader_has_taken_it, setup,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

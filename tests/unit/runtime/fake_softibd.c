@@ -104,7 +104,8 @@ static void answer_qpns(struct fake_softibd *softibd)
 /* The only ring there is goes from the program to itself. */
 static void answer_ring(struct fake_softibd *softibd)
 {
-	int descriptors[] = {softibd->direct_file, softibd->rkey_export_file, softibd->doorbells[0]};
+	int descriptors[] = {softibd->direct_file, softibd->rkey_export_file,
+			     softibd->doorbells[0]};
 
 	/* A ring of the same id again stands for a new one. */
 	memset(softibd->direct, 0, direct_layout().total_bytes);
@@ -252,7 +253,8 @@ static int make_memory(struct fake_softibd *softibd)
 					   &softibd->direct_file, (void **)&softibd->direct);
 	if (!error)
 		error = memory_file_create("fake-exposure", rkey_export_layout().total_bytes,
-					   &softibd->rkey_export_file, (void **)&softibd->rkey_export);
+					   &softibd->rkey_export_file,
+					   (void **)&softibd->rkey_export);
 	if (error)
 		return error;
 	softibd->page->generation = 1;

@@ -245,8 +245,8 @@ static void test_answer_nobody_asked_for_changes_nothing(void **state)
 
 #define flow_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* Those that somebody waits for, or is asked about, stay; the others make room, and their indexes are
- * used again. */
+/* Those that somebody waits for, or is asked about, stay; the others make room, and their indexes
+ * are used again. */
 static void test_idle_flows_are_forgotten_and_others_stay(void **state)
 {
 	enum { COUNT = 500 };

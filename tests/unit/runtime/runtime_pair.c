@@ -353,7 +353,8 @@ void pair_connect_another_as(enum qp_type type, struct pair_end ret_ends[static 
 	for (unsigned i = 0; i < 2; i++) {
 		connect_to(&ret_ends[i], (uint16_t)(2 - i), ret_ends[1 - i].qp->qp.qpn);
 		adapter_lock(ret_ends[i].adapter);
-		adapter_prepare(ret_ends[i].adapter, ret_ends[i].qp, adapter_now(ret_ends[i].adapter));
+		adapter_prepare(ret_ends[i].adapter, ret_ends[i].qp,
+				adapter_now(ret_ends[i].adapter));
 		adapter_unlock(ret_ends[i].adapter);
 	}
 }

@@ -48,8 +48,8 @@ static inline struct channel *pair_channel(void)
 /* Group setups for cmocka: softibd and the session; the same with both ends connected. */
 int pair_start_session(void **state);
 int pair_start_connected(void **state);
-/* The second, by a direct ring; where the kernel has no rings (runtime/rma/kernel_ring.h), or does not let us
- * use them, there is nothing to test and the program ends. */
+/* The second, by a direct ring; where the kernel has no rings (runtime/rma/kernel_ring.h), or does
+ * not let us use them, there is nothing to test and the program ends. */
 int pair_start_with_kernel_ring(void **state);
 int pair_end_all(void **state);
 
@@ -59,8 +59,8 @@ void pair_connect_another(struct pair_end ret_ends[static 2]);
 void pair_connect_another_as(enum qp_type type, struct pair_end ret_ends[static 2]);
 void pair_make_datagram_ends(struct pair_end ret_ends[static 2]);
 
-/* The end's buffer lies in the shared part of the exposure from now on, as if it had been moved there:
- * a test has too many threads for that. Lock held. */
+/* The end's buffer lies in the shared part of the exposure from now on, as if it had been moved
+ * there: a test has too many threads for that. Lock held. */
 void pair_share_buffer(struct pair_end *end);
 
 void pair_wait_until_told(const unsigned *count, unsigned at_least);
@@ -70,7 +70,8 @@ void pair_post_receive(struct pair_end *end, uint64_t wr_id, uint32_t byte_count
 void pair_post_send(struct pair_end *end, enum send_opcode opcode, uint64_t wr_id,
 		    uint32_t byte_count);
 void pair_fill(uint8_t *bytes, uint32_t byte_count, uint32_t seed);
-/* A SEND from ends[0], as ibv_post_send posts it. Returns whether a lane took it; else it goes as any other. */
+/* A SEND from ends[0], as ibv_post_send posts it. Returns whether a lane took it; else it goes as
+ * any other. */
 bool pair_post_as_verbs(uint32_t byte_count, uint32_t flags, uint32_t seed);
 /* Polls what was posted with this seed at both, and compares the content. */
 void pair_take_both(uint32_t byte_count, uint32_t seed);

@@ -19,7 +19,8 @@ static inline void share(uint64_t place_plus_1)
 	runtime_lock(pair_attachment());
 	assert_true(published_keys_put(pair_attachment()->rkey_export.keys, 1, pair.ends[1].region,
 				       place_plus_1));
-	__atomic_store_n(&pair_attachment()->rkey_export.header->shared_is_off, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&pair_attachment()->rkey_export.header->shared_is_off, 0,
+			 __ATOMIC_SEQ_CST);
 	runtime_unlock(pair_attachment());
 }
 

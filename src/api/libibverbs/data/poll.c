@@ -146,12 +146,12 @@ int softib_poll_cq(struct ibv_cq *public, int entry_count, struct softib_wc *ret
 }
 
 /* SOFTIB_EVENTS=strict: only completions that are added after arming raise an event (vol 1,
- * 11.4.2.2). Adapters compare the consumer index of the arming doorbell with their producer index, and
- * raise the event at once for completions between the two; programs that poll, arm and then wait rely
- * on it. Others (perftest -e) take the event, arm, and only then poll the completion that it was for:
- * a second event for that completion would have them poll an empty CQ. So arming raises the event for
- * completions that came since the last event; arming once more and waiting (ibv_get_cq_event) raise
- * it for all. */
+ * 11.4.2.2). Adapters compare the consumer index of the arming doorbell with their producer index,
+ * and raise the event at once for completions between the two; programs that poll, arm and then
+ * wait rely on it. Others (perftest -e) take the event, arm, and only then poll the completion that
+ * it was for: a second event for that completion would have them poll an empty CQ. So arming raises
+ * the event for completions that came since the last event; arming once more and waiting
+ * (ibv_get_cq_event) raise it for all. */
 bool arming_is_strict(void)
 {
 	static int known = -1;

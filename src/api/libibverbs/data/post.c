@@ -108,7 +108,7 @@ static time_ns time_of_posting(const struct verbs_qp *qp)
 	const struct qp *object = &qp->object->qp;
 
 	return likely(object->state == QP_RTS && object->type != QP_RD) ? 0
-									 : adapter_now(qp->adapter);
+									: adapter_now(qp->adapter);
 }
 
 /* Whether it is a SEND from one place; if so, what build_send would make of it. */
@@ -169,17 +169,17 @@ static inline bool post_plain(const struct verbs_qp *qp, const struct ibv_send_w
 
 static inline bool write_again(struct verbs_qp *qp, const struct ibv_send_wr *wr)
 {
-	const uint8_t *line = adapter_rma_by_template(qp->adapter, qp->object, wr->wr_id,
-						  wr->send_flags, (const struct sge *)wr->sg_list,
-						  (const struct remote_place *)&wr->wr.rdma);
+	const uint8_t *line = adapter_rma_by_template(
+		qp->adapter, qp->object, wr->wr_id, wr->send_flags, (const struct sge *)wr->sg_list,
+		(const struct remote_place *)&wr->wr.rdma);
 
 	if (likely(line))
 		cache_line_written(&qp->writes, line);
 	return line;
 }
 
-/* What is like the request before it takes the shortest time: what else there is to do would be a large
- * part of that. */
+/* What is like the request before it takes the shortest time: what else there is to do would be a
+ * large part of that. */
 static inline bool post_again(struct verbs_qp *qp, const struct ibv_send_wr *wr)
 {
 	const struct sge *sge = (const struct sge *)wr->sg_list;
@@ -188,9 +188,10 @@ static inline bool post_again(struct verbs_qp *qp, const struct ibv_send_wr *wr)
 		return false;
 	if (wr->opcode == IBV_WR_SEND)
 		return adapter_has_send_template(qp->adapter, qp->object) &&
-		       adapter_post_by_template(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge);
-	return wr->opcode == IBV_WR_RDMA_WRITE && adapter_has_rma_template(qp->adapter, qp->object) &&
-	       write_again(qp, wr);
+		       adapter_post_by_template(qp->adapter, qp->object, wr->wr_id, wr->send_flags,
+						sge);
+	return wr->opcode == IBV_WR_RDMA_WRITE &&
+	       adapter_has_rma_template(qp->adapter, qp->object) && write_again(qp, wr);
 }
 
 static inline bool post_one_listed(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
@@ -248,8 +249,8 @@ int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 {
 	struct verbs_qp *qp = qp_of(public);
 
-	/* Before anything else: the peer's processor looks at that place all the time, and takes as long
-	 * to give it away as the post takes to get there. */
+	/* Before anything else: the peer's processor looks at that place all the time, and takes as
+	 * long to give it away as the post takes to get there. */
 	cache_line_want_next(&qp->writes);
 	if (unlikely(!requests || calls_are_watched()) || requests->next)
 		return post_list(qp, requests, ret_bad);

@@ -75,8 +75,7 @@ bool fast_next(struct qp *qp, struct fast_packet *ret_packet)
 	const struct requester *requester = &qp->requester;
 
 	return requester->cursor != requester->queue.tail && qp->state == QP_RTS &&
-	       fast_is_plain_type(qp) &&
-	       find_next(qp, fast_largest_packet(qp), 1, ret_packet) &&
+	       fast_is_plain_type(qp) && find_next(qp, fast_largest_packet(qp), 1, ret_packet) &&
 	       memory_has_pages(qp->environment->memory, ret_packet->payload,
 				ret_packet->payload_bytes);
 }
@@ -90,8 +89,7 @@ bool fast_next_zcopy(struct qp *qp, struct fast_packet *ret_packet)
 		return false;
 	slot = send_queue_slot(&requester->queue, requester->cursor);
 	if (!slot->byte_count || slot->flags & SEND_INLINE ||
-	    !find_next(qp, FAST_ZCOPY_BYTES_MAX, fast_packets_of(qp, slot->byte_count),
-		       ret_packet))
+	    !find_next(qp, FAST_ZCOPY_BYTES_MAX, fast_packets_of(qp, slot->byte_count), ret_packet))
 		return false;
 	ret_packet->is_zcopy = true;
 	return true;
@@ -110,8 +108,7 @@ void fast_ud_zcopy_done(struct qp *qp, time_ns now)
 	qp_settle(qp, now);
 }
 
-void fast_write(struct qp *qp, time_ns now, const struct fast_packet *packet,
-		   uint8_t *ret_bytes)
+void fast_write(struct qp *qp, time_ns now, const struct fast_packet *packet, uint8_t *ret_bytes)
 {
 	struct send_slot *slot = send_queue_slot(&qp->requester.queue, qp->requester.cursor);
 	const struct fast_message message = {

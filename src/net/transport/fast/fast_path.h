@@ -36,9 +36,9 @@ struct fast_packet {
 	const uint8_t *payload;
 	uint32_t payload_bytes;
 	uint32_t header_bytes;
-	uint32_t byte_count; /* LRH to the last pad byte */
+	uint32_t byte_count;   /* LRH to the last pad byte */
 	uint32_t packet_count; /* more than 1 only if it is pulled */
-	bool asks_ack;	/* as it was found, it does: on a direct ring an ACK costs no packet */
+	bool asks_ack; /* as it was found, it does: on a direct ring an ACK costs no packet */
 	bool is_zcopy; /* the receiver's owner fetches the payload: only the headers are written */
 };
 
@@ -46,18 +46,18 @@ struct fast_packet {
 MUST_USE bool fast_next(struct qp *qp, struct fast_packet *ret_packet);
 /* Writes byte_count bytes; it has been sent. now: for completions only. The caller sees to it that
  * retry_date is called with the right time soon after. */
-void fast_write(struct qp *qp, time_ns now, const struct fast_packet *packet,
-		   uint8_t *ret_bytes);
+void fast_write(struct qp *qp, time_ns now, const struct fast_packet *packet, uint8_t *ret_bytes);
 
-/* The same for a request that is only now posted: whether it is such a packet and may go at once. */
+/* The same for a request that is only now posted: whether it is such a packet and may go at once.
+ */
 MUST_USE bool fast_may_post(struct qp *qp, const struct send_request *request,
-			       struct fast_packet *ret_packet);
-/* Then, one after the other: writes the packet, which may be shown to the peer at once; and posts the
- * request, of which that packet has been sent. */
+			    struct fast_packet *ret_packet);
+/* Then, one after the other: writes the packet, which may be shown to the peer at once; and posts
+ * the request, of which that packet has been sent. */
 void fast_post_packet(const struct qp *qp, const struct send_request *request,
-			 const struct fast_packet *packet, uint8_t *ret_bytes);
+		      const struct fast_packet *packet, uint8_t *ret_bytes);
 void fast_post_request(struct qp *qp, time_ns now, const struct send_request *request,
-			  const struct fast_packet *packet);
+		       const struct fast_packet *packet);
 
 /* The same for messages of a reliable connection, of any number of packets up to
  * FAST_ZCOPY_BYTES_MAX, whose payload is pulled: it stays where it is until it is acknowledged,
@@ -65,7 +65,7 @@ void fast_post_request(struct qp *qp, time_ns now, const struct send_request *re
  * first. */
 MUST_USE bool fast_next_zcopy(struct qp *qp, struct fast_packet *ret_packet);
 MUST_USE bool fast_may_post_zcopy(struct qp *qp, const struct send_request *request,
-				      struct fast_packet *ret_packet);
+				  struct fast_packet *ret_packet);
 
 /* Datagrams are lent: is_zcopy is set in what fast_may_post found, fast_post_packet leaves
  * the room for the payload as it is, and the request is not done before the owner says so, of the
@@ -74,19 +74,19 @@ void fast_ud_zcopy_done(struct qp *qp, time_ns now);
 
 /* A packet for this queue pair that came by this port. headers: a copy of its first bytes, at
  * least FAST_HEADER_BYTES_MAX or all of it. false: nothing was done. */
-MUST_USE bool fast_receive(struct qp *qp, time_ns now, uint8_t port_number,
-			      const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
+MUST_USE bool fast_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
+			   const uint8_t *bytes, uint32_t byte_count);
 
-/* The same, at once, if all but the PSN is as in the packet that it received before. Of bytes, which
- * may change, at least FAST_HEADER_BYTES_MAX are there. */
+/* The same, at once, if all but the PSN is as in the packet that it received before. Of bytes,
+ * which may change, at least FAST_HEADER_BYTES_MAX are there. */
 MUST_USE bool fast_receive_predicted(struct qp *qp, time_ns now, uint8_t port_number,
-				       const uint8_t *bytes, uint32_t byte_count);
+				     const uint8_t *bytes, uint32_t byte_count);
 
 /* The same of a packet that is expected to be for the queue pair that is remembered there
  * (header_cache.h), if it is one of a reliable connection. Returns it; NULL: nothing was done. */
 MUST_USE struct qp *fast_receive_expected(const struct rx_header_cache *cache, time_ns now,
-					 uint8_t port_number, const uint8_t *bytes,
-					 uint32_t byte_count);
+					  uint8_t port_number, const uint8_t *bytes,
+					  uint32_t byte_count);
 
 /* Messages that are like the one that it received just before, with the next PSN: rx_burst.h. */
 
@@ -100,7 +100,7 @@ struct zcopy_source {
 };
 /* As above; headers: LRH, BTH, DETH of a datagram, and immediate data. */
 MUST_USE bool fast_receive_zcopy(struct qp *qp, time_ns now, uint8_t port_number,
-				     const uint8_t *headers, const struct zcopy_source *pull);
+				 const uint8_t *headers, const struct zcopy_source *pull);
 
 /* A message of which the payload could not be fetched on another way. There may be no timer at the
  * other end, and nothing that comes later: it is asked for again, as after a gap. */

@@ -17,8 +17,8 @@ enum {
 	FAST_BTH_MIGRATED = 0x40,
 };
 
-/* The headers of the SEND without immediate data that came last, of the queue pairs of an adapter by
- * their number: one that differs from it only in its PSN needs no second look at them. */
+/* The headers of the SEND without immediate data that came last, of the queue pairs of an adapter
+ * by their number: one that differs from it only in its PSN needs no second look at them. */
 struct rx_header_cache {
 	struct qp *qp; /* of one whose headers are known; NULL: of none */
 	uint64_t lrh, bth;
@@ -50,8 +50,8 @@ static inline struct rx_header_cache *rx_header_cache(const struct qp *qp)
 	return &qp->environment->header_caches->cache[qp->qpn % HEADER_CACHES];
 }
 
-/* The queue pair that received the last of the SENDs like this one, if any: at least its LRH and BTH
- * are there. */
+/* The queue pair that received the last of the SENDs like this one, if any: at least its LRH and
+ * BTH are there. */
 static inline struct qp *fast_guess(const struct header_caches *memory, const uint8_t *bytes)
 {
 	uint32_t qpn = get_be32(bytes + LRH_BYTES + 4);
@@ -84,7 +84,8 @@ static inline uint64_t fast_bth(const struct qp *qp, uint32_t destination_qpn)
 /* Works the headers of a connection's packets out. false: there is something unusual about it. */
 MUST_USE bool fast_work_out(struct qp *qp);
 
-/* Whether a connection may send, and nothing but what changes with each request could be unusual. */
+/* Whether a connection may send, and nothing but what changes with each request could be unusual.
+ */
 MUST_USE bool fast_work_out_sends(struct qp *qp);
 
 /* The queue pair goes. */
@@ -103,13 +104,13 @@ static inline bool fast_headers_are_known(struct qp *qp)
 	       fast_work_out(qp);
 }
 
-/* Whether the headers of a connection's packets are the usual ones; qp->header_cache.route, which is the
- * caller's, is NULL again when they have changed. */
+/* Whether the headers of a connection's packets are the usual ones; qp->header_cache.route, which
+ * is the caller's, is NULL again when they have changed. */
 MUST_USE static inline bool fast_is_known(struct qp *qp)
 {
-	return qp->type == QP_RC && (likely(qp->header_cache.changes ==
-					    qp->environment->port_changes + 1) ||
-				     (qp->port && fast_work_out(qp)));
+	return qp->type == QP_RC &&
+	       (likely(qp->header_cache.changes == qp->environment->port_changes + 1) ||
+		(qp->port && fast_work_out(qp)));
 }
 
 /* Of one that fast_is_known: whether all that is to be answered is an ACK without a limit on

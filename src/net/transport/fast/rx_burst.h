@@ -51,7 +51,7 @@ static inline uint32_t rx_burst_room(const struct qp *qp)
 
 /* Whether messages like the last one may come: its headers were remembered, and are still right. */
 static inline bool rx_burst_is_open(const struct qp *qp, const struct rx_header_cache *cache,
-				       uint32_t byte_count)
+				    uint32_t byte_count)
 {
 	return cache->qp == qp && qp->header_cache.changes == qp->environment->port_changes + 1 &&
 	       ((cache->payload_bytes + 3) & ~3u) == byte_count &&
@@ -61,8 +61,8 @@ static inline bool rx_burst_is_open(const struct qp *qp, const struct rx_header_
 /* The queue pair that is remembered there, if it received a packet with these headers last but for
  * the PSN, and this PSN is the next; NULL otherwise. */
 static inline struct qp *rx_burst_receiver(const struct rx_header_cache *cache, uint8_t port_number,
-					      const uint8_t *headers, uint32_t byte_count,
-					      struct psn psn)
+					   const uint8_t *headers, uint32_t byte_count,
+					   struct psn psn)
 {
 	struct qp *qp = cache->qp;
 
@@ -75,7 +75,7 @@ static inline struct qp *rx_burst_receiver(const struct rx_header_cache *cache, 
 /* Of messages like the one that it received just before by express.h, up to so many. byte_count:
  * with pad bytes. count_max is 0 if there may be none. */
 static inline struct rx_burst rx_burst_begin(struct qp *qp, time_ns now, uint32_t byte_count,
-						   uint32_t count_max)
+					     uint32_t count_max)
 {
 	const struct rx_header_cache *cache = rx_header_cache(qp);
 	struct rx_burst burst = {.qp = qp};
@@ -113,8 +113,9 @@ struct rx_burst_place rx_burst_find_place(const struct qp *qp, uint32_t key, uin
 MUST_USE static IN_LINE bool rx_burst_take(struct rx_burst *burst, const uint8_t *payload)
 {
 	const struct receive_slot *slot =
-		(const struct receive_slot *)(burst->slots + (size_t)(burst->head & burst->slot_mask) *
-								   burst->slot_bytes);
+		(const struct receive_slot *)(burst->slots +
+					      (size_t)(burst->head & burst->slot_mask) *
+						      burst->slot_bytes);
 	const struct sge *sge = &slot->sges[0];
 	const uint32_t byte_count = burst->room + burst->payload_bytes;
 
@@ -128,8 +129,8 @@ MUST_USE static IN_LINE bool rx_burst_take(struct rx_burst *burst, const uint8_t
 	if (unlikely(!burst->place.bytes || offset > burst->place.span))
 		return false;
 	fast_copy(burst->place.bytes + offset + burst->room, payload, burst->payload_bytes);
-	completion_write_from(&burst->completions[burst->tail & burst->completion_mask], burst->expected,
-			      slot->wr_id, burst->now);
+	completion_write_from(&burst->completions[burst->tail & burst->completion_mask],
+			      burst->expected, slot->wr_id, burst->now);
 	burst->head++;
 	burst->tail++;
 	burst->count++;

@@ -12,8 +12,8 @@ static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
 	if (unlikely(!arrival_read(headers, byte_count, FAST_HEADER_BYTES, &arrival) ||
 		     arrival.payload_bytes > qp->path_mtu))
 		return false;
-	slot = arrival_find_connected(qp, &arrival,
-				      psn_from(get_be32(headers + FAST_PSN_OFFSET)), &place);
+	slot = arrival_find_connected(qp, &arrival, psn_from(get_be32(headers + FAST_PSN_OFFSET)),
+				      &place);
 	if (unlikely(!slot))
 		return false;
 	arrival.deth = 0;
@@ -27,7 +27,7 @@ static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
 }
 
 __attribute__((noinline)) void arrival_report_predicted(struct qp *qp, time_ns now, uint64_t wr_id,
-						   const struct rx_header_cache *cache)
+							const struct rx_header_cache *cache)
 {
 	struct completion completion;
 
@@ -37,8 +37,9 @@ __attribute__((noinline)) void arrival_report_predicted(struct qp *qp, time_ns n
 }
 
 /* type: the queue pair's; word: of the BTH, with the PSN. */
-static IN_LINE bool receive_predicted(struct qp *qp, const struct rx_header_cache *cache, time_ns now,
-				     enum qp_type type, uint32_t word, const uint8_t *payload)
+static IN_LINE bool receive_predicted(struct qp *qp, const struct rx_header_cache *cache,
+				      time_ns now, enum qp_type type, uint32_t word,
+				      const uint8_t *payload)
 {
 	const uint32_t payload_bytes = cache->payload_bytes;
 	const uint32_t room = type == QP_UD ? GRH_BYTES : 0;
@@ -58,24 +59,24 @@ static IN_LINE bool receive_predicted(struct qp *qp, const struct rx_header_cach
 }
 
 __attribute__((noinline)) static bool receive_matched_datagram(struct qp *qp, time_ns now,
-							    const uint8_t *payload)
+							       const uint8_t *payload)
 {
 	return receive_predicted(qp, rx_header_cache(qp), now, QP_UD, 0, payload);
 }
 
 static IN_LINE bool receive_matched(struct qp *qp, const struct rx_header_cache *cache, time_ns now,
-				 const uint8_t *headers, const uint8_t *bytes)
+				    const uint8_t *headers, const uint8_t *bytes)
 {
 	if (qp->type == QP_UD)
 		return receive_matched_datagram(qp, now, bytes + FAST_HEADER_BYTES + DETH_BYTES);
 	return receive_predicted(qp, cache, now, qp->type, get_be32(headers + FAST_PSN_OFFSET),
-				bytes + FAST_HEADER_BYTES);
+				 bytes + FAST_HEADER_BYTES);
 }
 
 /* With the rest, sufficient for admission_check to say ADMITTED, and for nothing else to happen in
  * it. */
 bool fast_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
-		     const uint8_t *bytes, uint32_t byte_count)
+		  const uint8_t *bytes, uint32_t byte_count)
 {
 	const struct rx_header_cache *cache = rx_header_cache(qp);
 
@@ -91,7 +92,7 @@ bool fast_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t
 }
 
 bool fast_receive_predicted(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *bytes,
-			      uint32_t byte_count)
+			    uint32_t byte_count)
 {
 	const struct rx_header_cache *cache = rx_header_cache(qp);
 	const uint8_t *behind = bytes + FAST_HEADER_BYTES;
@@ -103,11 +104,11 @@ bool fast_receive_predicted(struct qp *qp, time_ns now, uint8_t port_number, con
 		return cache->deth == get_be64_once(behind) &&
 		       receive_matched_datagram(qp, now, behind + DETH_BYTES);
 	return receive_predicted(qp, cache, now, qp->type, get_be32_once(bytes + FAST_PSN_OFFSET),
-				behind);
+				 behind);
 }
 
-struct qp *fast_receive_expected(const struct rx_header_cache *cache, time_ns now, uint8_t port_number,
-				const uint8_t *bytes, uint32_t byte_count)
+struct qp *fast_receive_expected(const struct rx_header_cache *cache, time_ns now,
+				 uint8_t port_number, const uint8_t *bytes, uint32_t byte_count)
 {
 	struct qp *qp = cache->qp;
 
@@ -115,8 +116,8 @@ struct qp *fast_receive_expected(const struct rx_header_cache *cache, time_ns no
 		     !arrival_matches(qp, cache, port_number, get_be64_once(bytes),
 				      get_be64_once(bytes + LRH_BYTES), byte_count) ||
 		     !receive_predicted(qp, cache, now, QP_RC,
-				       get_be32_once(bytes + FAST_PSN_OFFSET),
-				       bytes + FAST_HEADER_BYTES)))
+					get_be32_once(bytes + FAST_PSN_OFFSET),
+					bytes + FAST_HEADER_BYTES)))
 		return NULL;
 	return qp;
 }

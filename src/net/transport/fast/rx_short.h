@@ -145,11 +145,11 @@ static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *
 /* Of what is foreseen, where somebody is to be told. Not in line: what usually happens needs no
  * memory for it. */
 void arrival_report_predicted(struct qp *qp, time_ns now, uint64_t wr_id,
-			 const struct rx_header_cache *cache);
+			      const struct rx_header_cache *cache);
 
 /* Of what is foreseen. */
 static IN_LINE void arrival_complete_predicted(struct qp *qp, time_ns now, uint64_t wr_id,
-					  const struct rx_header_cache *cache)
+					       const struct rx_header_cache *cache)
 {
 	struct completion_ring *ring = qp->completions[SIDE_RECEIVE];
 
@@ -196,8 +196,8 @@ static IN_LINE bool arrival_matches(const struct qp *qp, const struct rx_header_
 }
 
 static IN_LINE bool arrival_is_predicted(const struct qp *qp, const struct rx_header_cache *cache,
-					uint8_t port_number, const uint8_t *headers,
-					uint32_t byte_count)
+					 uint8_t port_number, const uint8_t *headers,
+					 uint32_t byte_count)
 {
 	return arrival_matches(qp, cache, port_number, get_be64(headers),
 			       get_be64(headers + LRH_BYTES), byte_count) &&
@@ -231,8 +231,7 @@ static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const ui
 	if (pull)
 		(void)pull->fetch(pull, place + GRH_BYTES);
 	else
-		fast_copy(place + GRH_BYTES, bytes + arrival.payload_offset,
-			     arrival.payload_bytes);
+		fast_copy(place + GRH_BYTES, bytes + arrival.payload_offset, arrival.payload_bytes);
 	if (!arrival.has_immediate)
 		arrival_remember(qp, qp->port->number, byte_count, &arrival);
 	arrival_complete(qp, now, headers, slot->wr_id, &arrival, true);

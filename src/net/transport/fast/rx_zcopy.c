@@ -58,8 +58,8 @@ static uint32_t bytes_of_packet(uint32_t header_bytes, const struct zcopy_source
 	return header_bytes + ((pull->byte_count + 3) & ~3u);
 }
 
-static bool receive_ud_zcopy(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
-			 const struct zcopy_source *pull)
+static bool receive_ud_zcopy(struct qp *qp, time_ns now, uint8_t port_number,
+			     const uint8_t *headers, const struct zcopy_source *pull)
 {
 	const bool has_immediate = headers[LRH_BYTES] & 1;
 	const uint32_t header_bytes =
@@ -73,7 +73,7 @@ static bool receive_ud_zcopy(struct qp *qp, time_ns now, uint8_t port_number, co
 
 /* Those like it are known. Trains are not: what their LRH says of the length is nothing. */
 static void remember_zcopy(struct qp *qp, uint8_t port_number, const uint8_t *headers,
-			    const struct zcopy_source *pull)
+			   const struct zcopy_source *pull)
 {
 	const uint32_t byte_count = bytes_of_packet(FAST_HEADER_BYTES, pull);
 	struct arrival arrival = {0};
@@ -86,8 +86,8 @@ static void remember_zcopy(struct qp *qp, uint8_t port_number, const uint8_t *he
 
 /* One that is like the SEND before, whether that was pulled or not. */
 static IN_LINE bool receive_predicted(struct qp *qp, time_ns now, uint8_t port_number,
-				     const uint8_t *headers, const struct zcopy_source *pull,
-				     enum qp_type type)
+				      const uint8_t *headers, const struct zcopy_source *pull,
+				      enum qp_type type)
 {
 	const struct rx_header_cache *cache = rx_header_cache(qp);
 	const uint32_t header_bytes = FAST_HEADER_BYTES + (type == QP_UD ? DETH_BYTES : 0);
@@ -98,7 +98,7 @@ static IN_LINE bool receive_predicted(struct qp *qp, time_ns now, uint8_t port_n
 
 	if (unlikely(pull->packet_count != 1 || cache->payload_bytes != pull->byte_count ||
 		     !arrival_is_predicted(qp, cache, port_number, headers,
-					  bytes_of_packet(header_bytes, pull)) ||
+					   bytes_of_packet(header_bytes, pull)) ||
 		     !arrival_is_next(qp, type, word)))
 		return false;
 	slot = arrival_find_place(qp, room + cache->payload_bytes, &place);
@@ -115,7 +115,7 @@ static IN_LINE bool receive_predicted(struct qp *qp, time_ns now, uint8_t port_n
 }
 
 bool fast_receive_zcopy(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
-			    const struct zcopy_source *pull)
+			const struct zcopy_source *pull)
 {
 	uint32_t word = get_be32(headers + FAST_PSN_OFFSET);
 	const struct arrival arrival = arrival_of_zcopy(headers, pull->byte_count);

@@ -27,7 +27,8 @@ static inline bool fast_has_psns(const struct requester *requester, uint32_t pac
 	       PSNS_OUTSTANDING_MAX;
 }
 
-/* Whether what is posted now is the next thing to transmit, as far as it is not the request's doing. */
+/* Whether what is posted now is the next thing to transmit, as far as it is not the request's
+ * doing. */
 static inline bool fast_sends_next(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
@@ -45,8 +46,8 @@ static inline bool fast_is_open(const struct qp *qp, uint32_t packet_count)
 	       fast_has_psns(&qp->requester, packet_count);
 }
 
-/* Whether a SEND on a reliable connection, like the one that was posted at once before it, may be posted
- * at once as well. */
+/* Whether a SEND on a reliable connection, like the one that was posted at once before it, may be
+ * posted at once as well. */
 static inline bool fast_may_post_by_template(const struct qp *qp)
 {
 	return qp->header_cache.sends == qp->environment->port_changes + 1 && fast_sends_next(qp) &&
@@ -82,8 +83,7 @@ struct fast_message {
 	uint32_t qkey;
 };
 
-static inline uint64_t fast_bth_flags(const struct fast_message *message,
-					 uint32_t payload_bytes)
+static inline uint64_t fast_bth_flags(const struct fast_message *message, uint32_t payload_bytes)
 {
 	uint64_t has_immediate = message->opcode == SEND_SEND_IMMEDIATE;
 	uint64_t is_solicited = (message->flags & SEND_SOLICITED) != 0;
@@ -93,7 +93,7 @@ static inline uint64_t fast_bth_flags(const struct fast_message *message,
 
 /* And its pad bytes. */
 static inline void fast_write_payload(const uint8_t *payload, uint32_t byte_count,
-					 uint8_t *ret_bytes)
+				      uint8_t *ret_bytes)
 {
 	if (byte_count == sizeof(uint64_t)) {
 		memcpy(ret_bytes, payload, sizeof(uint64_t));
@@ -119,8 +119,8 @@ static inline void fast_write_deth(const struct qp *qp, uint32_t qkey, uint8_t *
 
 /* What follows the BTH, up to the last pad byte. */
 static IN_LINE void fast_write_rest(const struct qp *qp, const struct fast_packet *packet,
-				       const struct fast_message *message, bool is_datagram,
-				       uint8_t *ret_bytes)
+				    const struct fast_message *message, bool is_datagram,
+				    uint8_t *ret_bytes)
 {
 	uint8_t *payload = ret_bytes + packet->header_bytes - FAST_HEADER_BYTES;
 
@@ -136,8 +136,8 @@ static IN_LINE void fast_write_rest(const struct qp *qp, const struct fast_packe
 
 /* The packet with the next PSN. */
 static IN_LINE void fast_write_packet(const struct qp *qp, const struct fast_packet *packet,
-					 const struct fast_message *message, bool is_datagram,
-					 uint8_t *ret_bytes)
+				      const struct fast_message *message, bool is_datagram,
+				      uint8_t *ret_bytes)
 {
 	uint64_t lrh = is_datagram ? fast_lrh(qp, message->address) : qp->header_cache.lrh;
 	uint64_t bth = is_datagram ? fast_bth(qp, message->qpn) : qp->header_cache.bth;
@@ -146,14 +146,13 @@ static IN_LINE void fast_write_packet(const struct qp *qp, const struct fast_pac
 	put_be64(ret_bytes,
 		 packet->packet_count > 1 ? lrh : lrh | fast_lrh_length(packet->byte_count));
 	put_be64(ret_bytes + LRH_BYTES, bth | fast_bth_flags(message, packet->payload_bytes));
-	put_be32(ret_bytes + FAST_PSN_OFFSET,
-		 fast_psn_word(qp->type, qp, packet->asks_ack));
+	put_be32(ret_bytes + FAST_PSN_OFFSET, fast_psn_word(qp->type, qp, packet->asks_ack));
 	fast_write_rest(qp, packet, message, is_datagram, ret_bytes + FAST_HEADER_BYTES);
 }
 
 /* The packet of the slot at the cursor has been written: it is sent. */
 static inline void fast_advance(struct qp *qp, time_ns now, struct send_slot *slot,
-				   const struct fast_packet *packet)
+				const struct fast_packet *packet)
 {
 	struct requester *requester = &qp->requester;
 
@@ -183,8 +182,7 @@ static inline void fast_advance(struct qp *qp, time_ns now, struct send_slot *sl
 
 /* Whether a SEND that is posted goes where the datagram went that the queue pair posted last, with
  * headers like its. */
-MUST_USE bool fast_is_same_destination(const struct qp *qp,
-					    const struct send_request *request);
+MUST_USE bool fast_is_same_destination(const struct qp *qp, const struct send_request *request);
 
 /* The headers of the packet that the queue pair posted last, with the next PSN. */
 static IN_LINE void fast_template_headers(const struct qp *qp, uint8_t *ret_bytes)
@@ -200,7 +198,7 @@ static IN_LINE void fast_template_headers(const struct qp *qp, uint8_t *ret_byte
 /* As fast_post_packet, with the headers of the packet that the queue pair posted last if it
  * differs from that only in PSN and payload. */
 static IN_LINE void fast_write_posted(const struct qp *qp, const struct send_request *request,
-					 const struct fast_packet *packet, uint8_t *ret_bytes)
+				      const struct fast_packet *packet, uint8_t *ret_bytes)
 {
 	const struct tx_header_cache *sent = tx_header_cache(qp);
 
@@ -214,13 +212,13 @@ static IN_LINE void fast_write_posted(const struct qp *qp, const struct send_req
 	fast_template_headers(qp, ret_bytes);
 	if (!packet->is_zcopy)
 		fast_write_payload(packet->payload, packet->payload_bytes,
-				      ret_bytes + packet->header_bytes);
+				   ret_bytes + packet->header_bytes);
 }
 
 /* What was posted, and has been written. The slot has what a retransmission or the completion
  * needs; of a datagram, only the latter. */
 static IN_LINE void fast_enqueue(struct qp *qp, time_ns now, const struct send_request *request,
-				    const struct fast_packet *packet)
+				 const struct fast_packet *packet)
 {
 	struct send_queue *queue = &qp->requester.queue;
 	struct send_slot *slot = send_queue_slot(queue, queue->tail);
@@ -255,7 +253,7 @@ static inline uint32_t fast_payloads_room(const struct qp *qp)
 
 /* The packet of a SEND of one SGE, of which nothing but its memory can be unusual. false: it is. */
 static IN_LINE bool fast_find_packet(const struct qp *qp, const struct send_request *request,
-					bool is_datagram, struct fast_packet *ret_packet)
+				     bool is_datagram, struct fast_packet *ret_packet)
 {
 	const struct sge *sge = request->sges;
 	const bool has_immediate = request->opcode == SEND_SEND_IMMEDIATE;
@@ -281,7 +279,7 @@ static IN_LINE bool fast_find_packet(const struct qp *qp, const struct send_requ
  * SEND that was posted before it: since then nothing was done, flags and length are the same, and
  * where it goes, and there is room. */
 static IN_LINE bool fast_may_post_payload(const struct qp *qp, const struct send_request *request,
-				       struct fast_packet *ret_packet)
+					  struct fast_packet *ret_packet)
 {
 	return likely(request->opcode == SEND_SEND && request->sge_count == 1) &&
 	       fast_find_packet(qp, request, qp->type == QP_UD, ret_packet);

@@ -55,7 +55,7 @@ static IN_LINE bool find_posted(struct qp *qp, const struct send_request *reques
 }
 
 bool fast_may_post(struct qp *qp, const struct send_request *request,
-		      struct fast_packet *ret_packet)
+		   struct fast_packet *ret_packet)
 {
 	/* In Reset there is no port, and so no largest packet. */
 	if (qp->type == QP_UD)
@@ -65,14 +65,14 @@ bool fast_may_post(struct qp *qp, const struct send_request *request,
 }
 
 bool fast_may_post_zcopy(struct qp *qp, const struct send_request *request,
-			     struct fast_packet *ret_packet)
+			 struct fast_packet *ret_packet)
 {
 	uint32_t byte_count = request->sges[0].byte_count;
 
 	if (qp->type != QP_RC || qp->state != QP_RTS || !byte_count ||
 	    request->flags & SEND_INLINE ||
-	    !find_posted(qp, request, false, FAST_ZCOPY_BYTES_MAX,
-			 fast_packets_of(qp, byte_count), ret_packet))
+	    !find_posted(qp, request, false, FAST_ZCOPY_BYTES_MAX, fast_packets_of(qp, byte_count),
+			 ret_packet))
 		return false;
 	ret_packet->is_zcopy = true;
 	return true;
@@ -99,7 +99,7 @@ static void remember_headers(const struct qp *qp, const struct send_request *req
 }
 
 void fast_post_packet(const struct qp *qp, const struct send_request *request,
-			 const struct fast_packet *packet, uint8_t *ret_bytes)
+		      const struct fast_packet *packet, uint8_t *ret_bytes)
 {
 	const struct fast_message message = {
 		.opcode = request->opcode,
@@ -128,7 +128,7 @@ bool fast_is_same_destination(const struct qp *qp, const struct send_request *re
 }
 
 void fast_post_request(struct qp *qp, time_ns now, const struct send_request *request,
-			  const struct fast_packet *packet)
+		       const struct fast_packet *packet)
 {
 	fast_enqueue(qp, now, request, packet);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For whom a request comes in: the queue pair itself, or the destination of an EE context's message. */
+/* For whom a request comes in: the queue pair itself, or the destination of an EE context's
+ * message. */
 #ifndef SOFTIB_NET_TRANSPORT_RD_INBOUND_QP_H
 #define SOFTIB_NET_TRANSPORT_RD_INBOUND_QP_H
 

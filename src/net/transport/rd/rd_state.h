@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of Reliable Datagram: EE contexts and what an RD queue pair has besides its queues (vol 1,
- * chapter 9). ee_context.c and rd_queue.c own it; the engine reads whose message travels.
+ * The state of Reliable Datagram: EE contexts and what an RD queue pair has besides its queues (vol
+ * 1, chapter 9). ee_context.c and rd_queue.c own it; the engine reads whose message travels.
  */
 #ifndef SOFTIB_NET_TRANSPORT_RD_RD_STATE_H
 #define SOFTIB_NET_TRANSPORT_RD_RD_STATE_H

@@ -173,7 +173,7 @@ static inline bool takes_at_once(const struct qp *qp, const struct send_request 
 }
 
 bool rma_bypass_may_post(const struct qp *qp, const struct send_request *request,
-		       uint32_t byte_count_max, struct simple_request *ret_request)
+			 uint32_t byte_count_max, struct simple_request *ret_request)
 {
 	const bool is_read = request->opcode == SEND_RDMA_READ;
 	const struct sge *sge = request->sges;

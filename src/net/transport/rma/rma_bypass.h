@@ -47,14 +47,14 @@ struct simple_request {
 	uint64_t wr_id;
 };
 MUST_USE bool rma_bypass_simple(struct qp *qp, uint32_t byte_count_max,
-			      struct simple_request *ret_request);
+				struct simple_request *ret_request);
 /* Returns how many PSNs it took up. */
 uint32_t rma_bypass_simple_done(struct qp *qp, time_ns now);
 
-/* The same two for a request that is not posted yet, to a queue with nothing in it that is not done:
- * it is carried out instead of being posted, and its slot is only counted. */
+/* The same two for a request that is not posted yet, to a queue with nothing in it that is not
+ * done: it is carried out instead of being posted, and its slot is only counted. */
 MUST_USE bool rma_bypass_may_post(const struct qp *qp, const struct send_request *request,
-				uint32_t byte_count_max, struct simple_request *ret_request);
+				  uint32_t byte_count_max, struct simple_request *ret_request);
 uint32_t rma_bypass_posted(struct qp *qp, time_ns now, const struct simple_request *request);
 
 /* It was carried out: its PSNs are used, and it is completed. qp_settle is to be called afterwards,

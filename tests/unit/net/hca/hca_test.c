@@ -207,13 +207,12 @@ static void test_a_failed_adapter_lets_no_queue_pair_start_again(void **state)
 	(void)state;
 	begin(16);
 	hca_fail(sides[0].hca, pair.now);
-	assert_int_equal(
-		qp_object_modify(sides[0].qp, pair.now, &attributes, QP_HAS_STATE), 0);
+	assert_int_equal(qp_object_modify(sides[0].qp, pair.now, &attributes, QP_HAS_STATE), 0);
 	attributes.state = QP_INIT;
-	assert_int_equal(qp_object_modify(sides[0].qp, pair.now, &attributes,
-					  QP_HAS_STATE | QP_HAS_PORT | QP_HAS_PKEY_INDEX |
-						  QP_HAS_ACCESS),
-			 -EIO);
+	assert_int_equal(
+		qp_object_modify(sides[0].qp, pair.now, &attributes,
+				 QP_HAS_STATE | QP_HAS_PORT | QP_HAS_PKEY_INDEX | QP_HAS_ACCESS),
+		-EIO);
 	assert_int_equal(sides[0].qp->qp.state, QP_RESET);
 	end();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events on purpose: each reaches what it can be about, once, and leaves the object as the error would. */
+/* Events on purpose: each reaches what it can be about, once, and leaves the object as the error
+ * would. */
 #include "net/hca/injected_event.h"
 
 #include <setjmp.h>
@@ -39,9 +40,10 @@ static void begin(void)
 	event_count = 0;
 	assert_int_equal(hca_init(&hca, &hca_limits_default, &owner, 1, 2), 0);
 	assert_int_equal(hca_add_qpns(&hca, 1024, 1024), 0);
-	hca_port_update(&hca,
-			&(struct port_view){.number = 1, .state = 4, .pkey_count = 1, .pkeys = {0xffff}},
-			false);
+	hca_port_update(
+		&hca,
+		&(struct port_view){.number = 1, .state = 4, .pkey_count = 1, .pkeys = {0xffff}},
+		false);
 	event_count = 0;
 	assert_int_equal(hca_pd_alloc(&hca, &pd), 0);
 	assert_int_equal(cq_create(&hca, 16, NULL, &cqs[0]), 0);
@@ -65,10 +67,10 @@ static void to_init(struct qp_object *object)
 {
 	const struct qp_attributes attributes = {.state = QP_INIT, .port_number = 1};
 
-	assert_int_equal(qp_object_modify(object, 0, &attributes,
-					  QP_HAS_STATE | QP_HAS_PORT | QP_HAS_PKEY_INDEX |
-						  QP_HAS_ACCESS),
-			 0);
+	assert_int_equal(
+		qp_object_modify(object, 0, &attributes,
+				 QP_HAS_STATE | QP_HAS_PORT | QP_HAS_PKEY_INDEX | QP_HAS_ACCESS),
+		0);
 }
 
 static void end(void)

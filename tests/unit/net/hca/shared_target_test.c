@@ -111,8 +111,7 @@ static void test_it_serves_goes_and_says_what_happened(void **state)
 	assert_true(shared_target_may_go(object));
 	shared_target_part(object, &parting);
 	assert_int_equal(parting.taken_count, 1);
-	assert_int_equal(parting.events, 1u << QP_EVENT_ESTABLISHED |
-						 1u << QP_EVENT_REQUEST_ERROR |
+	assert_int_equal(parting.events, 1u << QP_EVENT_ESTABLISHED | 1u << QP_EVENT_REQUEST_ERROR |
 						 1u << QP_EVENT_LAST_REQUEST_REACHED);
 	assert_int_equal(parting.state.state, QP_ERROR);
 	assert_true(object->is_away);
@@ -120,8 +119,8 @@ static void test_it_serves_goes_and_says_what_happened(void **state)
 	end();
 }
 
-/* Somebody sent a packet before hearing that it was given back: it was not, and what was told with it
- * is told again. */
+/* Somebody sent a packet before hearing that it was given back: it was not, and what was told with
+ * it is told again. */
 static void test_a_packet_behind_its_going_calls_it_back(void **state)
 {
 	const struct target_state coming = state_in_rtr();

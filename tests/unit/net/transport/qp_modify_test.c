@@ -229,7 +229,7 @@ static void check_transition(enum qp_type type, enum qp_state from, enum qp_stat
 
 static void test_every_transition_takes_exactly_its_attributes(void **state)
 {
-	static const enum qp_type types[] = {QP_RC,	 QP_UC,	     QP_UD,	      QP_XRC_INI,
+	static const enum qp_type types[] = {QP_RC,	 QP_UC,	      QP_UD,	       QP_XRC_INI,
 					     QP_XRC_TGT, QP_RAW_IPV6, QP_RAW_ETHERTYPE};
 
 	(void)state;

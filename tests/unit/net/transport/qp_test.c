@@ -47,12 +47,8 @@ static void test_services_accept_their_requests_only(void **state)
 	static const struct {
 		enum qp_type type;
 		uint32_t accepted;
-	} types[] = {{QP_RC, 0xc3ff},
-		     {QP_UC, 0x18f},
-		     {QP_UD, 0x00c},
-		     {QP_XRC_INI, 0xc3ff},
-		     {QP_XRC_TGT, 0x000},
-		     {QP_RAW_IPV6, 0x004},
+	} types[] = {{QP_RC, 0xc3ff},	       {QP_UC, 0x18f},	    {QP_UD, 0x00c},
+		     {QP_XRC_INI, 0xc3ff},     {QP_XRC_TGT, 0x000}, {QP_RAW_IPV6, 0x004},
 		     {QP_RAW_ETHERTYPE, 0x004}};
 
 	(void)state;

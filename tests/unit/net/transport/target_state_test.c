@@ -38,9 +38,9 @@ static void replace_target(void)
 	uint32_t qpn = pair.b.qp.qpn;
 
 	qp_release(&pair.b.qp);
-	assert_int_equal(qp_init(&pair.b.qp, &pair.b.environment, QP_XRC_TGT, qpn, NULL, &none,
-				 NULL, false),
-			 0);
+	assert_int_equal(
+		qp_init(&pair.b.qp, &pair.b.environment, QP_XRC_TGT, qpn, NULL, &none, NULL, false),
+		0);
 }
 
 static void hand_over(void)

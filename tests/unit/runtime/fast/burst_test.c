@@ -146,7 +146,8 @@ static void test_a_new_model_begins_a_new_run(void **state)
 		for (uint32_t j = 1; j < 5; j++) {
 			const struct ring_record again = write_repeat(size, (uint8_t)j, payload);
 
-			expect_packet(burst_look(&burst, &again), transport, psn + j, size, (uint8_t)j);
+			expect_packet(burst_look(&burst, &again), transport, psn + j, size,
+				      (uint8_t)j);
 		}
 	}
 }
@@ -169,7 +170,8 @@ static void test_a_repeat_that_was_put_back_keeps_its_psn(void **state)
 		const struct ring_record again = write_repeat(8, (uint8_t)psn, payload);
 
 		for (unsigned i = 0; i < 3; i++) {
-			expect_packet(burst_look(&burst, &again), TRANSPORT_UD, psn, 8, (uint8_t)psn);
+			expect_packet(burst_look(&burst, &again), TRANSPORT_UD, psn, 8,
+				      (uint8_t)psn);
 			burst_put_back(&burst, &again);
 		}
 		expect_packet(burst_look(&burst, &again), TRANSPORT_UD, psn, 8, (uint8_t)psn);
@@ -201,7 +203,8 @@ static void test_repeats_without_a_model_are_left_alone(void **state)
 static void test_models_of_absurd_sizes_are_none(void **state)
 {
 	static const uint32_t sizes[] = {
-		0, 1, LRH_BYTES, CONNECTED_HEADERS - 1, BURST_TEMPLATE_BYTES_MAX + 1, 4096, UINT32_MAX};
+		0,    1,	 LRH_BYTES, CONNECTED_HEADERS - 1, BURST_TEMPLATE_BYTES_MAX + 1,
+		4096, UINT32_MAX};
 	/* It is not looked at: the address sanitizer would see a step outside. */
 	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX] = {0};
 

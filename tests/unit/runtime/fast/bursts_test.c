@@ -83,10 +83,10 @@ static void expect_half(unsigned lane, uint32_t first, const struct lane_message
 		lane_expect_received(lane, number, message);
 }
 
-/* Posts LANES_HALF, one that is different by the given lane, and LANES_HALF. Returns how many of the
- * first half are repeats. */
-static unsigned run_of_around(const struct lane_message *message, unsigned lane,
-			      unsigned odd_lane, const struct lane_message *odd)
+/* Posts LANES_HALF, one that is different by the given lane, and LANES_HALF. Returns how many of
+ * the first half are repeats. */
+static unsigned run_of_around(const struct lane_message *message, unsigned lane, unsigned odd_lane,
+			      const struct lane_message *odd)
 {
 	bool takes_receive = odd->opcode != SEND_RDMA_WRITE;
 
@@ -197,8 +197,8 @@ static void test_solicited_and_inline_ones_are_runs_of_their_own(void **state)
 		}
 }
 
-/* What is pulled has PSNs, too: a repeat behind it would have the wrong one. Repeats of 25 to 48 bytes
- * take as much of the ring as the record of a pulled message. */
+/* What is pulled has PSNs, too: a repeat behind it would have the wrong one. Repeats of 25 to 48
+ * bytes take as much of the ring as the record of a pulled message. */
 static void test_a_pulled_message_ends_a_run(void **state)
 {
 	static const uint32_t pulled_sizes[] = {ZCOPY_BYTES_MIN, 4096};
@@ -206,7 +206,8 @@ static void test_a_pulled_message_ends_a_run(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(pulled_sizes) * ARRAY_COUNT(run_sizes); i++) {
-		const struct lane_message pulled = {SEND_SEND, pulled_sizes[i % 2], SEND_SIGNALED, 0};
+		const struct lane_message pulled = {SEND_SEND, pulled_sizes[i % 2], SEND_SIGNALED,
+						    0};
 		const struct lane_message message = {SEND_SEND, run_sizes[i / 2], SEND_SIGNALED, 0};
 		struct requester *requester = &lanes[LANE_RC][0].qp->qp.requester;
 

@@ -62,8 +62,8 @@ static void test_there_is_one_wait_for_each_ack(void **state)
 	assert_false(pingpong_wait(&pingpong));
 }
 
-/* ACKs that come after between 400 and 500: most of them are there at the first look, not all, and who
- * comes earlier is noticed. */
+/* ACKs that come after between 400 and 500: most of them are there at the first look, not all, and
+ * who comes earlier is noticed. */
 static void test_the_first_look_comes_when_most_are_there(void **state)
 {
 	enum { ACKS = 1000, EARLIEST = 400, LATEST = 500 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The express lane on a fake softibd: what goes by it, what does not, and that it is the same.
- * Covers: runtime/packets/ack_arrivals.c runtime/packets/ack_words.c runtime/fast/short_receive.c runtime/fast/poll_round.c */
+ * Covers: runtime/packets/ack_arrivals.c runtime/packets/ack_words.c runtime/fast/short_receive.c
+ * runtime/fast/poll_round.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -65,7 +66,8 @@ static void warm_up(void)
 /* As if the helper were in that mode and would wake up by itself then. What it really does depends
  * on who has the processor: it no longer looks after timers once it took some messages itself, and
  * the lane is closed until the program polls again. */
-static bool send_while(enum progress_mode mode, time_ns wakes_at, uint32_t byte_count, uint32_t seed)
+static bool send_while(enum progress_mode mode, time_ns wakes_at, uint32_t byte_count,
+		       uint32_t seed)
 {
 	adapter_lock(pair.ends[0].adapter);
 
@@ -244,8 +246,7 @@ static void test_strange_words_do_no_harm(void **state)
 	word_ring_put(&channel->words_out, 0xffffff);
 	word_ring_put(&channel->words_out, (uint64_t)0xabcdef << 24 | pair.ends[0].qp->qp.qpn);
 	word_ring_put(&channel->words_out, 0xffffffffffffff);
-	assert_true(
-		ack_words_take(pair_attachment(), channel, adapter_now(pair.ends[0].adapter)));
+	assert_true(ack_words_take(pair_attachment(), channel, adapter_now(pair.ends[0].adapter)));
 	assert_int_equal(pair_attachment()->malformed, malformed + 2);
 	adapter_unlock(pair.ends[0].adapter);
 	pair_send_and_check(8, 3);

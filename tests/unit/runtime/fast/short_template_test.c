@@ -344,8 +344,8 @@ static void test_the_lock_forgets(void **state)
 	begin();
 	remember(8, SEND_SIGNALED);
 	runtime_unlock(pair_attachment());
-	assert_false(
-		adapter_post_by_template(pair.ends[0].adapter, pair.ends[0].qp, 1, SEND_SIGNALED, &sge));
+	assert_false(adapter_post_by_template(pair.ends[0].adapter, pair.ends[0].qp, 1,
+					      SEND_SIGNALED, &sge));
 	adapter_lock(pair.ends[0].adapter);
 	end(2);
 }

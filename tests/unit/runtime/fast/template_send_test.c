@@ -38,7 +38,8 @@ static void test_who_had_a_run_goes_on_without_a_model(void **state)
 			send_and_expect(lane, LANES_HALF, LANES_HALF);
 		}
 		/* None of it was another model. */
-		assert_int_equal(pair_channel()->burst_in.repeats, 6 * LANES_HALF - BURST_POSTS - 1);
+		assert_int_equal(pair_channel()->burst_in.repeats,
+				 6 * LANES_HALF - BURST_POSTS - 1);
 	}
 }
 

@@ -26,8 +26,7 @@ static uint8_t *map_pages(unsigned count)
 static struct payload payload_of(struct span *span, uint8_t *bytes, size_t byte_count)
 {
 	*span = (struct span){bytes, byte_count};
-	return (struct payload){
-		.spans = span, .span_count = 1, .byte_count = (uint32_t)byte_count};
+	return (struct payload){.spans = span, .span_count = 1, .byte_count = (uint32_t)byte_count};
 }
 
 static void test_memory_that_is_there_is_written(void **state)

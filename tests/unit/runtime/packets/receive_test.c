@@ -104,8 +104,7 @@ static void modify_datagram_qp(struct qp_object *qp, enum qp_state state, uint32
 {
 	const struct qp_attributes attributes = {.state = state, .port_number = 1, .qkey = QKEY};
 
-	assert_int_equal(qp_object_modify(qp, runtime_now(), &attributes, QP_HAS_STATE | mask),
-			 0);
+	assert_int_equal(qp_object_modify(qp, runtime_now(), &attributes, QP_HAS_STATE | mask), 0);
 }
 
 static int start_datagrams(void **state)
@@ -360,8 +359,8 @@ static void test_what_comes_by_the_fabric_stays_behind_what_waits(void **state)
 	expect_datagram(1, 6);
 }
 
-/* Sends so many messages to an end with one receive request, by a sender that no RNR NAK is repeated
- * for. */
+/* Sends so many messages to an end with one receive request, by a sender that no RNR NAK is
+ * repeated for. */
 static void send_to_one_receive(struct pair_end *ends, unsigned count)
 {
 	ends[0].qp->qp.attributes.rnr_retry = 0;
@@ -456,8 +455,8 @@ static void test_no_rnr_nak_while_receive_completions_are_not_polled(void **stat
 	pair_set_verdict(RESOLVED_DIRECT);
 }
 
-/* In one go, so that the helper does not come in between: what the second end does is to post sends, and
- * then a receive request. */
+/* In one go, so that the helper does not come in between: what the second end does is to post
+ * sends, and then a receive request. */
 static void send_to_one_who_posts(struct pair_end *ends, uint64_t wr_id)
 {
 	const struct sge from = {(uintptr_t)ends[0].buffer, DATAGRAM_BYTES, ends[0].region->key};
@@ -549,8 +548,7 @@ int main(void)
 		cmocka_unit_test(test_no_rnr_nak_while_receive_completions_are_not_polled),
 		cmocka_unit_test(test_no_rnr_nak_while_the_program_posts_sends),
 		cmocka_unit_test(test_rnr_nak_comes_at_once_when_all_completions_are_polled),
-		cmocka_unit_test(
-			test_rnr_nak_comes_after_a_while_to_a_program_that_does_not_poll),
+		cmocka_unit_test(test_rnr_nak_comes_after_a_while_to_a_program_that_does_not_poll),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);

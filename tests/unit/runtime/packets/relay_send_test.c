@@ -80,7 +80,7 @@ static void test_a_connection_that_may_have_a_ring_does_not_use_it(void **state)
 		pair_send_and_check(8, i);
 	adapter_lock(end->adapter);
 	assert_false(relay_send_post(end->adapter, &end->qp->qp, &request, &packet,
-				      adapter_now(end->adapter)));
+				     adapter_now(end->adapter)));
 	adapter_unlock(end->adapter);
 }
 

@@ -34,8 +34,8 @@ static int set_up(void **state)
 	struct rkey_export_header *header;
 
 	(void)state;
-	if (memory_file_create("test", rkey_export_layout().total_bytes, &file, (void **)&rkey_export) !=
-	    0)
+	if (memory_file_create("test", rkey_export_layout().total_bytes, &file,
+			       (void **)&rkey_export) != 0)
 		return -1;
 	header = (struct rkey_export_header *)(void *)rkey_export;
 	*header = (struct rkey_export_header){
@@ -50,10 +50,11 @@ static int set_up(void **state)
 		.key = 0x1200,
 	};
 	grant = (struct rma_grant){.pd = (uintptr_t)&pd,
-					 .qpn = QPN,
-					 .access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
-						   ACCESS_REMOTE_ATOMIC};
-	if (!published_keys_put(keys(), 0, &region, PLACE + 1) || !peer_memory_open(&peer_memory, file))
+				   .qpn = QPN,
+				   .access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+					     ACCESS_REMOTE_ATOMIC};
+	if (!published_keys_put(keys(), 0, &region, PLACE + 1) ||
+	    !peer_memory_open(&peer_memory, file))
 		return -1;
 	peer_memory_try(&peer_memory);
 	return 0;
@@ -168,8 +169,8 @@ static void test_bytes_of_several_places_go_there_and_back(void **state)
 		memset(back, 0, sizeof(back));
 		move_all(&read, &found);
 		assert_memory_equal(back, bytes, 9100);
-		assert_memory_equal(is_shared ? peer_memory.shared + PLACE + 10 : target + 10, bytes,
-				    9100);
+		assert_memory_equal(is_shared ? peer_memory.shared + PLACE + 10 : target + 10,
+				    bytes, 9100);
 	}
 }
 
@@ -230,7 +231,8 @@ static void test_windows_that_are_written_to_are_mapped_once_and_no_others(void 
 	write.payload = (struct payload){.spans = &span, .span_count = 1, .byte_count = BYTES};
 	move_all(&write, &found);
 	assert_false(peer_memory.is_mapped[0]);
-	assert_true(peer_memory.is_mapped[1] && peer_memory.is_mapped[2] && peer_memory.is_mapped[3]);
+	assert_true(peer_memory.is_mapped[1] && peer_memory.is_mapped[2] &&
+		    peer_memory.is_mapped[3]);
 	assert_false(peer_memory.is_mapped[4]);
 	found.shared = peer_memory.shared + (last - 1) * PEER_MEMORY_BLOCK_BYTES;
 	move_all(&write, &found);

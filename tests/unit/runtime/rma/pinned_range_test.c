@@ -137,7 +137,8 @@ static int forget(void **state)
 		kernel_ring_close(&ring);
 		close(source);
 	}
-	return pair_attachment()->pinned_bytes == 0 && pair_attachment()->pin_ring_count == 0 ? 0 : -1;
+	return pair_attachment()->pinned_bytes == 0 && pair_attachment()->pin_ring_count == 0 ? 0
+											      : -1;
 }
 
 static void test_the_block_that_was_asked_for_is_pinned(void **state)
@@ -151,9 +152,11 @@ static void test_the_block_that_was_asked_for_is_pinned(void **state)
 	assert_int_equal(window_count(), 1);
 	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_RANGE_BYTES);
 	assert_int_equal(pinned()->proof, proof);
-	assert_true(published_keys_read(pair_attachment()->rkey_export.keys, 1, region->key, &view));
-	assert_int_equal(pinned()->windows[0].key_id,
-			 published_key_id(pair_attachment()->rkey_export.keys, view.entry, view.sequence));
+	assert_true(
+		published_keys_read(pair_attachment()->rkey_export.keys, 1, region->key, &view));
+	assert_int_equal(
+		pinned()->windows[0].key_id,
+		published_key_id(pair_attachment()->rkey_export.keys, view.entry, view.sequence));
 	assert_int_equal(write_by_ring(0, memory + 2 * PINNED_RANGE_BYTES + 8, 0x55aa), 8);
 	assert_int_equal(memory[2 * PINNED_RANGE_BYTES + 8], 0xaa);
 	/* Asked for again it is the same. */

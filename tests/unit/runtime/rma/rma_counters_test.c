@@ -34,8 +34,8 @@ static void test_every_kind_counts_its_packets_and_words(void **state)
 		struct flow_counters counters = {0};
 		struct flow flow = {.counters = &counters};
 		struct bypass bypass = {.opcode = (uint8_t)cases[i].opcode,
-					    .byte_count = cases[i].byte_count,
-					    .psn_count = cases[i].psn_count};
+					.byte_count = cases[i].byte_count,
+					.psn_count = cases[i].psn_count};
 		struct qp qp = {.type = cases[i].type,
 				.attributes.address.is_global = cases[i].is_global};
 

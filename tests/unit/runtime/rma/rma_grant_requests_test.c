@@ -111,7 +111,8 @@ static int start(void **state)
 
 	adapter_lock(adapter);
 
-	int result = qp_object_modify(ends[BROKEN][0].qp, adapter_now(adapter), &error, QP_HAS_STATE);
+	int result =
+		qp_object_modify(ends[BROKEN][0].qp, adapter_now(adapter), &error, QP_HAS_STATE);
 
 	adapter_unlock(adapter);
 	return result;

@@ -164,7 +164,8 @@ static void test_what_was_taken_back_is_not_used_any_more(void **state)
 	}
 	share(PLACE + 1);
 	write_at(page_begin(), 64, 8);
-	__atomic_store_n(&pair_attachment()->rkey_export.header->shared_is_off, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&pair_attachment()->rkey_export.header->shared_is_off, 1,
+			 __ATOMIC_SEQ_CST);
 	pair_fill(pair.ends[0].buffer, 64, 99);
 	write_at(page_begin(), 64, 9);
 	assert_memory_equal((const uint8_t *)page_begin(), pair.ends[0].buffer, 64);
@@ -254,7 +255,8 @@ static void test_what_is_not_posted_is_written_and_read_too(void **state)
 		assert_int_equal(pair.ends[0].buffer[byte_count], 0xee);
 	}
 	share(0);
-	/* The unsignaled ones' slots come back with this, and the responder has counted them all. */
+	/* The unsignaled ones' slots come back with this, and the responder has counted them all.
+	 */
 	pair_send_and_check(100, 4);
 }
 
@@ -377,8 +379,9 @@ static void test_the_edges_of_a_region_are_not_shared(void **state)
 /* Where the peer says that its pages are is a stranger's word. */
 static void test_places_that_there_are_not_are_not_used(void **state)
 {
-	static const uint64_t places[] = {RKEY_EXPORT_SHARED_BYTES + 1, RKEY_EXPORT_SHARED_BYTES - 3,
-					  UINT64_MAX, UINT64_MAX - 4096};
+	static const uint64_t places[] = {RKEY_EXPORT_SHARED_BYTES + 1,
+					  RKEY_EXPORT_SHARED_BYTES - 3, UINT64_MAX,
+					  UINT64_MAX - 4096};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(places); i++) {

@@ -55,7 +55,7 @@ static bool place(const struct write *write)
 static const uint8_t *place_again(const struct write *write)
 {
 	return adapter_rma_by_template(pair.ends[0].adapter, pair.ends[0].qp, write->wr_id,
-				   write->flags, &write->sge, &write->remote);
+				       write->flags, &write->sge, &write->remote);
 }
 
 /* As a poll that finds it. Returns how many there were. */

@@ -212,17 +212,14 @@ static void test_a_long_request_waits_for_the_answer_to_its_question(void **stat
 		const time_ns asked_at = rma->asked_at;
 		const uint64_t position = rma->asked_position;
 
-		assert_int_equal(
-			rma_run(from->adapter, qp, flow, asked_at + MICROSECONDS(900)),
-			RMA_GOES_ON);
-		assert_int_equal(
-			rma_run(from->adapter, qp, flow, asked_at + MICROSECONDS(1100)),
-			RMA_BY_PACKETS);
+		assert_int_equal(rma_run(from->adapter, qp, flow, asked_at + MICROSECONDS(900)),
+				 RMA_GOES_ON);
+		assert_int_equal(rma_run(from->adapter, qp, flow, asked_at + MICROSECONDS(1100)),
+				 RMA_BY_PACKETS);
 		qp->requester.hold = HOLD_NONE;
 		/* The question was read. */
 		rma->asked_position = rma->channel->out.head_seen;
-		assert_int_equal(rma_run(from->adapter, qp, flow, asked_at),
-				 RMA_BY_PACKETS);
+		assert_int_equal(rma_run(from->adapter, qp, flow, asked_at), RMA_BY_PACKETS);
 		qp->requester.hold = HOLD_NONE;
 		rma->asked_position = position;
 		rma->asked_at = is_given_up ? 0 : asked_at + SECONDS(PAIR_PATIENCE_S);
@@ -276,8 +273,8 @@ static void test_a_hold_ends_with_what_it_waited_for(void **state)
 	}
 }
 
-/* The target takes its grant back: between its word that the grant ended and its last look at how far
- * the initiator had come, that one asks anew. */
+/* The target takes its grant back: between its word that the grant ended and its last look at how
+ * far the initiator had come, that one asks anew. */
 static void test_who_asks_while_its_grant_is_taken_back_is_not_forgotten(void **state)
 {
 	struct pair_end *from = &pair.ends[0], *to = &pair.ends[1];

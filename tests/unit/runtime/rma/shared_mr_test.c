@@ -30,8 +30,8 @@ static int set_up(void **state)
 {
 	(void)state;
 	unsetenv("SOFTIB_ADOPT");
-	if (memory_file_create("test", rkey_export_layout().total_bytes, &file, (void **)&rkey_export) !=
-	    0)
+	if (memory_file_create("test", rkey_export_layout().total_bytes, &file,
+			       (void **)&rkey_export) != 0)
 		return -1;
 	shared = rkey_export + rkey_export_layout().shared_offset;
 	shared_mr_init(&shared_mr, file);
@@ -169,7 +169,8 @@ static void test_regions_on_the_same_pages_share_them(void **state)
 
 	(void)state;
 	assert_int_not_equal(place, 0);
-	assert_int_equal(shared_mr_take(&shared_mr, bytes + 2 * PAGE, PAGE, true), place + 2 * PAGE);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes + 2 * PAGE, PAGE, true),
+			 place + 2 * PAGE);
 	assert_int_equal(shared_mr_find(&shared_mr, bytes + 3 * PAGE + 1, 2 * PAGE),
 			 place + 4 * PAGE);
 	shared_mr_drop(&shared_mr, bytes, 8 * PAGE, true);

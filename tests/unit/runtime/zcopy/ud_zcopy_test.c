@@ -604,8 +604,8 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 		ud_zcopy_receive_packet(pair_attachment(), pair_channel(), 0, &record);
 		assert_int_equal(pair_attachment()->malformed, malformed + 1);
 		for (record.byte_count = 0; record.byte_count < 40; record.byte_count++)
-			assert_null(ud_zcopy_receive(pair_attachment(), pair_channel(), 0,
-							  &record));
+			assert_null(
+				ud_zcopy_receive(pair_attachment(), pair_channel(), 0, &record));
 	}
 	pair_channel()->release_in = 0;
 }

@@ -48,7 +48,7 @@ struct world {
 	uint64_t request_digest[2];
 	unsigned short_send_posted, tx_header_cache, fast_received, fast_acked;
 	unsigned fast_foreseen, fast_again; /* of those received */
-	struct crossing last[2]; /* that was received by the express way; PSN: of that */
+	struct crossing last[2];	    /* that was received by the express way; PSN: of that */
 	uint32_t inbox_next[2], outbox_next[2];
 };
 
@@ -176,8 +176,8 @@ static uint32_t headers_of(const struct qp *qp)
 	return FAST_HEADER_BYTES + (qp->type == QP_UD ? DETH_BYTES : 0);
 }
 
-/* Whether a sender could have said no more of it than its payload: all else is as in the one before,
- * but for the next PSN. */
+/* Whether a sender could have said no more of it than its payload: all else is as in the one
+ * before, but for the next PSN. */
 static bool is_repeat(const struct crossing *last, const struct qp *qp, const uint8_t *bytes,
 		      uint32_t byte_count)
 {
@@ -195,11 +195,11 @@ static bool is_repeat(const struct crossing *last, const struct qp *qp, const ui
 
 /* On both ways in turn, of which one is for reliable connections only. */
 static bool receive_predicted(struct world *world, struct endpoint *to, const uint8_t *bytes,
-			     uint32_t byte_count)
+			      uint32_t byte_count)
 {
 	if (to->qp.type == QP_RC && bytes[LRH_BYTES + BTH_BYTES - 1] & 1)
 		return fast_receive_expected(rx_header_cache(&to->qp), world->pair.now, 1, bytes,
-					    byte_count) == &to->qp;
+					     byte_count) == &to->qp;
 	return fast_receive_predicted(&to->qp, world->pair.now, 1, bytes, byte_count);
 }
 
@@ -243,15 +243,15 @@ static void deliver(struct world *world, unsigned side, uint64_t seed, unsigned 
 				   opcode_info(crossing->bytes[LRH_BYTES])->is_response;
 
 		/* Others have addresses in them, which are not the same in both worlds. */
-		if (!is_response && opcode_info(crossing->bytes[LRH_BYTES])->kind == OPCODE_KIND_SEND)
-			digest(&world->request_digest[side], crossing->bytes,
-			       crossing->byte_count);
+		if (!is_response &&
+		    opcode_info(crossing->bytes[LRH_BYTES])->kind == OPCODE_KIND_SEND)
+			digest(&world->request_digest[side], crossing->bytes, crossing->byte_count);
 		if (is_lost(world, side, is_response, seed, chance))
 			continue;
 		if (!crossing->byte_count)
 			receive_ack_word(world, to, crossing->psn);
-		else if (world->is_express && receive_express(world, to, crossing->bytes,
-							      crossing->byte_count))
+		else if (world->is_express &&
+			 receive_express(world, to, crossing->bytes, crossing->byte_count))
 			world->fast_received++;
 		else
 			receive_long(world, to, crossing);
@@ -265,9 +265,9 @@ static void post_a_receive(struct world *world, unsigned side, struct random *ra
 	struct endpoint *end = end_of(world, side);
 	uint32_t offset = world->inbox_next[side]++ * SLOT_BYTES % (AREA_BYTES / 2);
 	uint32_t first = (uint32_t)random_below(random, 8) ? SLOT_BYTES : 100;
-	struct sge sges[2] = {area_sge(&end->inbox, end->inbox.bytes + offset, first),
-			      area_sge(&end->inbox, end->inbox.bytes + offset + first,
-				       SLOT_BYTES - first)};
+	struct sge sges[2] = {
+		area_sge(&end->inbox, end->inbox.bytes + offset, first),
+		area_sge(&end->inbox, end->inbox.bytes + offset + first, SLOT_BYTES - first)};
 	struct receive_request request = {
 		.wr_id = random_next(random),
 		.sge_count = first == SLOT_BYTES ? 1 : 2,
@@ -287,9 +287,9 @@ static void post_a_receive(struct world *world, unsigned side, struct random *ra
 
 static void post_a_send(struct world *world, unsigned side, struct random *random)
 {
-	static const enum send_opcode opcodes[] = {SEND_SEND,	SEND_SEND,	    SEND_SEND,
-						   SEND_SEND,	SEND_SEND_IMMEDIATE, SEND_RDMA_WRITE,
-						   SEND_RDMA_READ, SEND_FETCH_ADD};
+	static const enum send_opcode opcodes[] = {
+		SEND_SEND,	     SEND_SEND,	      SEND_SEND,      SEND_SEND,
+		SEND_SEND_IMMEDIATE, SEND_RDMA_WRITE, SEND_RDMA_READ, SEND_FETCH_ADD};
 	struct endpoint *end = end_of(world, side);
 	const struct endpoint *peer = end_of(world, !side);
 	bool is_reliable = end->qp.type == QP_RC;
@@ -339,8 +339,7 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 	struct fast_packet packet;
 
 	/* Half of those that could go at once do; the others wait for send_express. */
-	if (world->is_express && request.wr_id & 1 &&
-	    fast_may_post(&end->qp, &request, &packet)) {
+	if (world->is_express && request.wr_id & 1 && fast_may_post(&end->qp, &request, &packet)) {
 		struct crossing *crossing = new_crossing(world);
 
 		crossing->byte_count = packet.byte_count;
@@ -429,8 +428,7 @@ static void connect_shared(struct world *world, const struct endpoint_options *o
 
 enum receives { RECEIVES_OWN, RECEIVES_SHARED };
 
-static void run_both(enum qp_type type, enum receives receives, uint64_t seed,
-		     unsigned loss_chance)
+static void run_both(enum qp_type type, enum receives receives, uint64_t seed, unsigned loss_chance)
 {
 	struct endpoint_options options = endpoint_options_default(type);
 
@@ -528,8 +526,8 @@ static void test_shared_receive_queues_do_the_same_on_both_ways(void **state)
 	assert_true(received > SEEDS * STEPS / 20);
 }
 
-/* One more message of 8 bytes of a's, with that bit of its headers changed (none: NO_BIT); it comes to b
- * by the express way, if that is this world's and takes it. */
+/* One more message of 8 bytes of a's, with that bit of its headers changed (none: NO_BIT); it comes
+ * to b by the express way, if that is this world's and takes it. */
 static void send_changed(struct world *world, unsigned bit)
 {
 	struct fast_packet packet;
@@ -639,7 +637,8 @@ static void test_what_is_foreseen_is_forgotten_in_time(void **state)
 	release_worlds();
 }
 
-/* A server that never sends stays there. Its first packet raises an event, so it goes the long way. */
+/* A server that never sends stays there. Its first packet raises an event, so it goes the long way.
+ */
 static void test_a_queue_pair_in_rtr_receives_once_it_is_established(void **state)
 {
 	struct world *world = &worlds[1];

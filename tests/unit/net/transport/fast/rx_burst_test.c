@@ -103,8 +103,8 @@ static void send_all(struct world *world)
 		retry_date(from, 0);
 		world->packet_bytes = packet.byte_count;
 	}
-	assert_true(fast_receive(to, 0, 1, world->packets[0], world->packets[0],
-				    world->packet_bytes));
+	assert_true(
+		fast_receive(to, 0, 1, world->packets[0], world->packets[0], world->packet_bytes));
 	if (world->is_express)
 		endpoint_count_completions(receiver(world));
 }
@@ -124,8 +124,7 @@ static unsigned receive_run(struct world *world, unsigned first, unsigned count)
 	struct rx_burst run = rx_burst_begin(&receiver(world)->qp, 7, BYTES, count);
 
 	while (run.count < run.count_max &&
-	       rx_burst_take(&run,
-				world->packets[first + run.count] + world->packet_bytes - BYTES))
+	       rx_burst_take(&run, world->packets[first + run.count] + world->packet_bytes - BYTES))
 		;
 	rx_burst_end(&run);
 	endpoint_count_completions(receiver(world));
@@ -386,9 +385,8 @@ static void test_the_receiver_of_a_run_is_the_one_that_had_it(void **state)
 		assert_ptr_equal(rx_burst_receiver(seen, 1, headers, byte_count, psn), qp);
 		assert_null(rx_burst_receiver(seen, 2, headers, byte_count, psn));
 		assert_null(rx_burst_receiver(seen, 1, headers, byte_count + 4, psn));
-		assert_ptr_equal(
-			rx_burst_receiver(seen, 1, headers, byte_count, psn_add(psn, 1)),
-			is_connected ? NULL : qp);
+		assert_ptr_equal(rx_burst_receiver(seen, 1, headers, byte_count, psn_add(psn, 1)),
+				 is_connected ? NULL : qp);
 		for (unsigned bit = 0; bit < FAST_PSN_OFFSET * 8; bit++) {
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
 			assert_null(rx_burst_receiver(seen, 1, headers, byte_count, psn));

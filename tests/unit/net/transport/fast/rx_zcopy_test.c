@@ -93,7 +93,8 @@ static void test_pulled_messages_arrive_as_others_do(void **state)
 
 		connect();
 		for (uint32_t i = 0; i < MESSAGES; i++) {
-			uint32_t byte_count = (uint32_t)random_below(&random, MESSAGE_BYTES_MAX_HERE);
+			uint32_t byte_count =
+				(uint32_t)random_below(&random, MESSAGE_BYTES_MAX_HERE);
 			bool has_immediate = random_below(&random, 4) == 0;
 			const uint8_t *sent;
 			const uint8_t *place = NULL;
@@ -106,7 +107,8 @@ static void test_pulled_messages_arrive_as_others_do(void **state)
 			sent = post_send_as(&pair, &pair.a,
 					    has_immediate ? SEND_SEND_IMMEDIATE : SEND_SEND,
 					    SEND_SIGNALED, byte_count);
-			pulled += cross(random_below(&random, 8) == 0, random_below(&random, 8) == 0);
+			pulled +=
+				cross(random_below(&random, 8) == 0, random_below(&random, 8) == 0);
 			if (is_late)
 				place = post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
 			run_until_idle(&pair);
@@ -148,9 +150,9 @@ static void test_lengths_that_do_not_agree_are_refused(void **state)
 					  .is_gone = true};
 		bool agrees = byte_count > 768 && byte_count <= 1024;
 
-		assert_int_equal(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers,
-							&fetched.pull),
-				 agrees);
+		assert_int_equal(
+			fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull),
+			agrees);
 	}
 	expect_nothing_received(&pair.b);
 	rc_pair_release(&pair);
@@ -212,8 +214,8 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 		if (is_unusual)
 			fast_zcopy_failed(&pair.b.qp, 1, headers);
 		else
-			assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers,
-							   &gone.pull));
+			assert_true(
+				fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &gone.pull));
 		assert_true(pair.b.qp.responder.nak_is_due);
 		run_until_idle(&pair);
 		(void)expect_completion(&pair.a, COMPLETION_SUCCESS);
@@ -298,11 +300,9 @@ static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
 		expect_no_completion(&pair.a);
 		/* A length that the headers do not say is nobody's. */
 		fetched.pull.byte_count--;
-		assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers,
-						    &fetched.pull));
+		assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
 		fetched.pull.byte_count++;
-		assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers,
-						   &fetched.pull));
+		assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
 		assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count,
 				 GRH_BYTES + byte_count);
 		assert_memory_equal(place + GRH_BYTES, fetched.bytes, byte_count);

@@ -69,8 +69,8 @@ static void try_one(const struct send_request *request)
 	struct qp *qp = &endpoints[0].qp;
 	const enum qp_state state = qp->state;
 	struct fast_packet packet;
-	const bool may_be_posted = fast_may_post(qp, request, &packet) ||
-				   fast_may_post_zcopy(qp, request, &packet);
+	const bool may_be_posted =
+		fast_may_post(qp, request, &packet) || fast_may_post_zcopy(qp, request, &packet);
 	const int error = qp_post_send(qp, 0, request);
 
 	if (may_be_posted) {

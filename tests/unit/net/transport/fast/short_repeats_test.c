@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Repeats, of which nothing comes but the payload: the same happens as by the packets they stand for,
- * on the long way in another world.
- * Covers: net/transport/fast/rx_short.c */
+/* Repeats, of which nothing comes but the payload: the same happens as by the packets they stand
+ * for, on the long way in another world. Covers: net/transport/fast/rx_short.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -78,8 +77,7 @@ static void send_again(struct world *world, uint32_t size, bool is_repeat)
 
 		assert_int_equal(is_taken, is_repeat);
 		if (!is_taken)
-			is_taken =
-				fast_receive(to, world->pair.now, 1, bytes, bytes, byte_count);
+			is_taken = fast_receive(to, world->pair.now, 1, bytes, bytes, byte_count);
 		endpoint_count_completions(&world->pair.b);
 		if (is_taken)
 			return;
@@ -88,8 +86,8 @@ static void send_again(struct world *world, uint32_t size, bool is_repeat)
 	qp_receive(to, world->pair.now, &decoded);
 }
 
-/* The memory of headers takes a datagram only if it is like the one before in every bit but those of
- * the PSN word, at which nobody looks. */
+/* The memory of headers takes a datagram only if it is like the one before in every bit but those
+ * of the PSN word, at which nobody looks. */
 static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 {
 	enum { PSN_BIT = FAST_PSN_OFFSET * 8 };
@@ -116,8 +114,8 @@ static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 	}
 }
 
-/* Nor one of a connection, whose PSN must be the next one; the highest bits of that word are the ACK
- * request and reserved. */
+/* Nor one of a connection, whose PSN must be the next one; the highest bits of that word are the
+ * ACK request and reserved. */
 static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state)
 {
 	enum { PSN_BIT = FAST_PSN_OFFSET * 8 };
@@ -168,7 +166,8 @@ static void test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it
 		post_receive(&worlds[1].pair, to, 64);
 		send_again(&worlds[1], 8, false);
 		byte_count = write_next(&worlds[1], 8, bytes);
-		assert_null(fast_receive_expected(rx_header_cache(&to->qp), 0, 1, bytes, byte_count));
+		assert_null(
+			fast_receive_expected(rx_header_cache(&to->qp), 0, 1, bytes, byte_count));
 		release_worlds();
 	}
 	connect_worlds(QP_RC);
@@ -188,7 +187,8 @@ static void copy_otherwise(const struct payload *payload, size_t from, size_t by
 	fail_msg("nothing was to be copied");
 }
 
-/* Its memory may have gone: it is not written to past the one who knows how (runtime/memory/guarded_copy.h). */
+/* Its memory may have gone: it is not written to past the one who knows how
+ * (runtime/memory/guarded_copy.h). */
 static void test_a_datagram_that_is_copied_otherwise_is_not_foreseen(void **state)
 {
 	struct endpoint *to = &worlds[1].pair.b;
@@ -221,7 +221,8 @@ static void test_repeats_do_what_their_packets_would_have_done(void **state)
 			connect_worlds(plain_types[type]);
 			for (unsigned i = 0; i < 2; i++)
 				for (unsigned j = 0; j < REPEATS; j++) {
-					struct responder *responder = &worlds[i].pair.b.qp.responder;
+					struct responder *responder =
+						&worlds[i].pair.b.qp.responder;
 
 					post_receive(&worlds[i].pair, &worlds[i].pair.b, 64);
 					responder->ack_is_due = false; /* sent */

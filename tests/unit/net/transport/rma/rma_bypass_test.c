@@ -187,8 +187,9 @@ static void test_simple_requests_are_those_of_the_long_way(void **state)
 				if (way)
 					rma_bypass_done(&pair.a.qp, pair.now);
 				else
-					assert_int_equal(rma_bypass_simple_done(&pair.a.qp, pair.now),
-							 bypass.psn_count);
+					assert_int_equal(
+						rma_bypass_simple_done(&pair.a.qp, pair.now),
+						bypass.psn_count);
 				expect_completion(&pair.a, COMPLETION_SUCCESS);
 				assert_int_equal(pair.a.qp.requester.reads_outstanding, 0);
 				ends[way] = pair.a.qp.requester.next_psn;
@@ -291,7 +292,8 @@ static void expect_same_requesters(const struct requester *one, const struct req
 static void test_without_a_slot_the_same_is_left_behind(void **state)
 {
 	static const uint32_t sizes[] = {1, 8, 256, 257, 600};
-	static const uint32_t flags[] = {0, SEND_SIGNALED, SEND_FENCE, SEND_SIGNALED | SEND_SOLICITED};
+	static const uint32_t flags[] = {0, SEND_SIGNALED, SEND_FENCE,
+					 SEND_SIGNALED | SEND_SOLICITED};
 	struct requester ends[2];
 	struct completion completions[2];
 	struct sge sge;
