@@ -14,7 +14,7 @@
 #include "runtime/rma/rma.h"
 #include "runtime/rma/rma_short.h"
 #include "runtime/packets/receive.h"
-#include "runtime/xrc/xrc_leases.h"
+#include "runtime/xrc/leased_targets.h"
 #include "runtime/packets/transmit.h"
 
 enum {

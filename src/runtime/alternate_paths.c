@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/index_table.h"
 #include "runtime/runtime_state.h"
-#include "runtime/xrc/xrc_leases.h"
+#include "runtime/xrc/leased_targets.h"
 
 static bool load(struct qp_object *object, time_ns now, const struct alternate_path *path)
 {

@@ -21,7 +21,7 @@
 #include "runtime/rma/rma_state.h"
 #include "runtime/process_fence.h"
 #include "runtime/packets/receive.h"
-#include "runtime/xrc/xrc_leases.h"
+#include "runtime/xrc/leased_targets.h"
 #include "runtime/packets/transmit.h"
 #include "runtime/rma/rkey_export.h"
 #include "runtime/zcopy/ud_zcopy.h"

@@ -7,7 +7,7 @@
 #include "runtime/adapter.h"
 #include "runtime/runtime_state.h"
 #include "runtime/softibd_connection.h"
-#include "runtime/xrc/xrc_leases.h"
+#include "runtime/xrc/leased_targets.h"
 
 static int ask(struct adapter *adapter, const char *text)
 {

@@ -222,7 +222,7 @@ static inline bool runtime_is_looked_after(const struct process_runtime *runtime
 	       runtime->progress_wakes_at <= runtime->last_now + PROGRESS_TICK_NS;
 }
 
-/* Whether runtime/xrc/xrc_leases.h has anything to do. */
+/* Whether runtime/xrc/leased_targets.h has anything to do. */
 static inline bool runtime_has_xrc_leases(const struct process_runtime *runtime)
 {
 	bool any = runtime->owed_count != 0 || runtime->give_back_at != TIME_NEVER;

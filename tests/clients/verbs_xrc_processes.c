@@ -2,7 +2,7 @@
 /*
  * XRC between processes: two receivers open one domain by a file, and requests of an initiator in a
  * third process that come in by one target reach the queues and the memory of either.
- * Covers: runtime/xrc/shared_domains.c runtime/xrc/xrc_leases.c daemon/xrc/xrc_domains.c
+ * Covers: runtime/xrc/shared_domains.c runtime/xrc/leased_targets.c daemon/xrc/xrc_domains.c
  * daemon/xrc/xrc_targets.c daemon/xrc/xrc_leases.c daemon/control/xrc_domain_commands.c
  */
 #include "verbs_client.h"

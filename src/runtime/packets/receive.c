@@ -13,7 +13,7 @@
 #include "runtime/rma/pinned_range.h"
 #include "runtime/rma/rma_target.h"
 #include "runtime/zcopy/zcopy_send.h"
-#include "runtime/xrc/xrc_leases.h"
+#include "runtime/xrc/leased_targets.h"
 #include "ipc/verb_faults.h"
 #include "runtime/zcopy/ud_zcopy.h"
 #include "net/hca/injected_event.h"

@@ -8,7 +8,7 @@
 #include "runtime/adapter.h"
 #include "runtime/process_runtime.h"
 #include "runtime/softibd_connection.h"
-#include "runtime/xrc/xrc_leases.h"
+#include "runtime/xrc/leased_targets.h"
 #include "net/hca/shared_target.h"
 
 enum {

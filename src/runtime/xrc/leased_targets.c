@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* XRC targets that softibd lends to this process: coming and going by the rings. */
-#include "runtime/xrc/xrc_leases.h"
+#include "runtime/xrc/leased_targets.h"
 
 #include <stdlib.h>
 #include <string.h>

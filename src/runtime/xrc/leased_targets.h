@@ -3,8 +3,8 @@
  * rings to it. runtime/xrc/shared_domains.h has the domains. The attachment's lock is held in all
  * of it.
  */
-#ifndef SOFTIB_RUNTIME_XRC_XRC_LEASES_H
-#define SOFTIB_RUNTIME_XRC_XRC_LEASES_H
+#ifndef SOFTIB_RUNTIME_XRC_LEASED_TARGETS_H
+#define SOFTIB_RUNTIME_XRC_LEASED_TARGETS_H
 
 #include <stdbool.h>
 #include <stdint.h>
