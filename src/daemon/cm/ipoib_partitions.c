@@ -42,14 +42,11 @@ static struct ipoib_partition *joining_partition(struct ipoib_port *ip)
 static void refresh_partitions(struct ipoib_port *ip)
 {
 	const struct port *port = ip->port->endpoint->port;
-	const struct ipoib_partition *joining = joining_partition(ip);
+	bool is_joining = joining_partition(ip) != NULL;
 	struct ipoib_partition found[IPOIB_PARTITIONS_MAX];
 	unsigned found_count = 0;
 
 	ip->partitions_are_stale = false;
-	/* The port may have left the partition. */
-	if (joining && !port_pkey_is_own(port, joining->pkey))
-		sa_client_cancel(&ip->port->sa, ip->port);
 	for (unsigned i = 0; i <= port->pkey_count && found_count < IPOIB_PARTITIONS_MAX; i++) {
 		uint16_t key = i ? port->pkeys[i - 1] : cm_port_pkey(ip->port);
 		uint16_t index;
@@ -68,6 +65,10 @@ static void refresh_partitions(struct ipoib_port *ip)
 	}
 	memcpy(ip->partitions, found, found_count * sizeof(*found));
 	ip->partition_count = found_count;
+	/* The port left the partition, or is a member of another kind now. The answer to the join
+	 * would be taken for that of the next partition. */
+	if (is_joining && !joining_partition(ip))
+		sa_client_cancel(&ip->port->sa, ip->port);
 }
 
 static void join(struct ipoib_port *ip, struct ipoib_partition *partition, time_ns now)
