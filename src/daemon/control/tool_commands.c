@@ -145,7 +145,8 @@ static bool is_stranger(const struct daemon *daemon, const struct port *port)
 		daemon->managers.sm.sm && sm_is_stranger(daemon->managers.sm.sm, port->guid);
 
 	for (uint32_t i = 0; i < daemon->managers.others.count; i++)
-		is_strange |= sm_is_stranger(daemon->managers.others.subnets[i].sm.sm, port->guid);
+		is_strange |= daemon->managers.others.subnets[i].sm.sm &&
+			      sm_is_stranger(daemon->managers.others.subnets[i].sm.sm, port->guid);
 	return is_strange;
 }
 
@@ -329,8 +330,10 @@ static void run_link(struct client *client, const json_t *request, struct reply 
 			    name ? name : "", daemon->options.fabric_name);
 		return;
 	}
-	if (port_number < 0 || port_number > 255)
-		port_number = 255;
+	if (port_number < 0 || port_number > UINT8_MAX) {
+		reply_error(ret_reply, EINVAL, "a port number is 0 to 255");
+		return;
+	}
 	if (node)
 		count = set_node_cables(daemon, node, (unsigned)port_number, is_up);
 	for (uint32_t index = 0; host && index < host->adapter_count; index++)
