@@ -61,7 +61,7 @@ static const char *take_start_option(struct up_request *request, enum start_opti
 	request->has_topology |= option == START_OPTION_TOPOLOGY;
 	/* These options are for the built-in subnet manager. */
 	request->has_manager_options |=
-		option >= START_OPTION_ENGINE && option <= START_OPTION_M_KEY_LEASE_PERIOD;
+		option >= START_OPTION_ENGINE && option <= START_OPTION_PRUNE;
 	request->waits_for_active &= option != START_OPTION_NO_SM;
 	return NULL;
 }
