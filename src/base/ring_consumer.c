@@ -2,7 +2,7 @@
 /* The ring between two parties that do not trust each other, its consumer: see ring.h. */
 #include <string.h>
 #include "base/ring_layout.h"
-#include "base/ring_repeats.h"
+#include "base/ring_payloads.h"
 
 void ring_consumer_init(struct ring_consumer *consumer, void *memory, size_t data_bytes)
 {

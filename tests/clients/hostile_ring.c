@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/random.h"
-#include "base/ring_repeats.h"
+#include "base/ring_payloads.h"
 #include "base/time.h"
 #include "ipc/doorbell.h"
 #include "runtime/channel.h"

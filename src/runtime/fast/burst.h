@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/ring_repeats.h"
+#include "base/ring_payloads.h"
 #include "ipc/protocol.h"
 #include "wire/lrh.h"
 #include "wire/psn.h"

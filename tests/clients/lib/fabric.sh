@@ -8,7 +8,7 @@ WORK=$(mktemp -d /tmp/softib-test-XXXXXX)
 export SOFTIB_RUNTIME_DIR=$WORK/run
 unset SOFTIB_FABRIC SOFTIB_HOST
 # For those that speak to softibd themselves.
-PROTOCOL_VERSION=$(sed -n 's/.*PROTOCOL_VERSION = \([0-9]*\),.*/\1/p' "${BASH_SOURCE[0]%/*}/../../../src/host/protocol.h")
+PROTOCOL_VERSION=$(sed -n 's/.*PROTOCOL_VERSION = \([0-9]*\),.*/\1/p' "${BASH_SOURCE[0]%/*}/../../../src/ipc/protocol.h")
 export PROTOCOL_VERSION
 FAILURES=0
 TIMEOUT=${TIMEOUT:-120}

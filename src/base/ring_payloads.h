@@ -8,8 +8,8 @@
  * The next record of the usual form begins on a cache line again: a stamp of a third form says that
  * the rest of the line is empty.
  */
-#ifndef SOFTIB_BASE_RING_REPEATS_H
-#define SOFTIB_BASE_RING_REPEATS_H
+#ifndef SOFTIB_BASE_RING_PAYLOADS_H
+#define SOFTIB_BASE_RING_PAYLOADS_H
 
 #include "base/ring.h"
 

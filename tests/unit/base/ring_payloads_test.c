@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Repeats in stamped rings: content, order and room among records, and a producer of nonsense.
  * Covers: base/ring_consumer.c */
-#include "base/ring_repeats.h"
+#include "base/ring_payloads.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
