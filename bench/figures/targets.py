@@ -27,8 +27,8 @@ def at_least(case, ours, unit, *bounds, quick=False):
 
 TARGETS = [
     at_most("send latency 8 B, polling", "send_lat 8", "us", (1, "ucx posix am_lat 8"), quick=True),
-    at_most("write latency 8 B, cross-memory", "write_lat 8, not adopted", "us", (0.5, "ucx cma put_lat 8"), quick=True),
-    at_most("write latency 8 B, adopted memory", "write_lat 8", "us", (1.5, "ucx posix put_lat 8"), quick=True),
+    at_most("write latency 8 B, cross-memory", "write_lat 8, private pages", "us", (0.5, "ucx cma put_lat 8"), quick=True),
+    at_most("write latency 8 B, shared pages", "write_lat 8", "us", (1.5, "ucx posix put_lat 8"), quick=True),
     at_most("read latency 8 B, target blocked", "read_lat 8", "us", (1.2,), quick=True),
     at_most("atomic latency 8 B, target blocked", "atomic_lat 8", "us", (1.2,), quick=True),
     at_least("send rate 8 B, one QP", "send_bw 8", "M/s", (1, "ucx posix am_bw 8"), quick=True),
@@ -79,7 +79,7 @@ def figures(fabric, through):
     table = {
         "send_lat 8": lambda: fabric.latency("ib_send_lat", 8, 200000),
         "write_lat 8": lambda: fabric.latency("ib_write_lat", 8, 200000),
-        "write_lat 8, not adopted": lambda: fabric.latency("ib_write_lat", 8, 50000, SOFTIB_ADOPT="0"),
+        "write_lat 8, private pages": lambda: fabric.latency("ib_write_lat", 8, 50000, SOFTIB_ADOPT="0"),
         "read_lat 8": lambda: fabric.latency("ib_read_lat", 8, 20000),
         "atomic_lat 8": lambda: fabric.latency("ib_atomic_lat", 8, 20000),
         "send_bw 8": lambda: fabric.rate("ib_send_bw", 8, VERY_MANY),

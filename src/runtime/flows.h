@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Flows: for each destination that this process sends to, whether its packets go through softibd's
- * fabric or straight into the destination's ring, as softibd decides (docs/spine.md). */
+ * fabric or straight into the destination's ring, as softibd decides (docs/ipc-protocol.md). */
 #ifndef SOFTIB_RUNTIME_FLOWS_H
 #define SOFTIB_RUNTIME_FLOWS_H
 

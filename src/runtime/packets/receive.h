@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records in: from softibd's ring and from the direct ones, in the order that keeps packets in
- * order (docs/spine.md). */
+ * order (docs/ipc-protocol.md). */
 #ifndef SOFTIB_RUNTIME_PACKETS_RECEIVE_H
 #define SOFTIB_RUNTIME_PACKETS_RECEIVE_H
 
