@@ -260,6 +260,48 @@ static int64_t number_of(const struct side *side, unsigned index, uint64_t aroun
 	return -1;
 }
 
+/* Says whose word lies there: word i of a message is (key + i) * M, so that it tells key + i. */
+static void explain_word(const struct side *side, uint64_t due, const uint8_t *bytes,
+			 uint32_t offset)
+{
+	uint64_t word, inverse = 1, multiplier = 0xda942042e4dd58b5u;
+
+	for (unsigned i = 0; i < 6; i++)
+		inverse *= 2 - multiplier * inverse;
+	memcpy(&word, bytes + offset, sizeof(word));
+	word *= inverse;
+	for (uint64_t number = due > 10000 ? due - 10000 : 0; number < due + 10000; number++)
+		for (unsigned queue = 0; queue < side->options.qps; queue++)
+			for (uint32_t size = HEADER_BYTES; size <= SIZE_MAX_BYTES; size++) {
+				uint64_t at = word - key_of(side, !side->own, queue, number, size);
+
+				if (at < size)
+					fprintf(stderr,
+						"at %u lies byte %u of message %llu of queue pair %u, which has %u; ",
+						offset, (unsigned)at, (unsigned long long)number,
+						queue, size);
+			}
+}
+
+/* Says from where to where the bytes differ from those of the message that was due. */
+static void explain_difference(const struct side *side, unsigned index, uint64_t due,
+			       const uint8_t *bytes, uint32_t byte_count)
+{
+	static uint8_t expected[SIZE_MAX_BYTES];
+	uint32_t first = HEADER_BYTES, end = byte_count;
+
+	message_write(key_of(side, !side->own, index, due, byte_count), expected, byte_count);
+	while (first < end && bytes[first] == expected[first])
+		first++;
+	while (end > first && bytes[end - 1] == expected[end - 1])
+		end--;
+	fprintf(stderr, "bytes %u to %u of %u differ: ", first, end, byte_count);
+	first &= ~7u;
+	for (uint32_t offset = first; offset + 8 <= end; offset += ((end - first) / 4 + 8) & ~7u)
+		explain_word(side, due, bytes, offset);
+	fprintf(stderr, "\n");
+}
+
 static void explain(const struct side *side, unsigned index, uint64_t due, const uint8_t *bytes,
 		    uint32_t byte_count)
 {
@@ -269,7 +311,9 @@ static void explain(const struct side *side, unsigned index, uint64_t due, const
 		fprintf(stderr,
 			"queue pair %u: message %llu was due, its %u bytes are no message's\n",
 			index, (unsigned long long)due, byte_count);
-	else
+	if (number < 0 && byte_count >= HEADER_BYTES)
+		explain_difference(side, index, due, bytes, byte_count);
+	if (number >= 0)
 		fprintf(stderr,
 			"queue pair %u: message %llu was due, message %lld of %u bytes came\n",
 			index, (unsigned long long)due, (long long)number, byte_count);
