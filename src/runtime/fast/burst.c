@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of small SENDs: see runs.h. */
+/* Reads the records of a burst: see burst.h. */
 #include "runtime/fast/burst.h"
 
 #include <string.h>
@@ -23,7 +23,10 @@ static const struct ring_record *keep_template(struct burst_in *burst,
 	if (record->byte_count < LRH_BYTES + BTH_BYTES || record->byte_count > sizeof(burst->bytes))
 		return record;
 	memcpy(burst->bytes, record->body, record->byte_count);
-	__asm__ volatile("" : : "r"(burst->bytes) : "memory"); /* no second look at the ring */
+	__asm__ volatile(""
+			 :
+			 : "r"(burst->bytes)
+			 : "memory"); /* the compiler must not read the ring twice */
 	burst->template = *record;
 	burst->template.kind = RECORD_PACKET;
 	burst->template.body = burst->bytes;

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs: small SENDs of one queue pair, one behind the other in a direct ring, that differ in
- * nothing but PSN and payload.
+ * Bursts: small SENDs of one queue pair, posted in a row, that differ only in PSN and payload.
  *
- * The first is a RECORD_TEMPLATE, of which the receiver keeps a copy. The others say only their
- * payload (base/ring_payloads.h): each is the packet before it with the next PSN. Four of 8 bytes
- * fit into a cache line, and neither end looks at their headers. Whoever posts one message and
- * waits for the answer begins no run: its message is alone on its line, at which nobody else looks.
- * A run may go on behind polls and other queue pairs' posts without another model.
+ * The first message of a burst is a RECORD_TEMPLATE; the receiver keeps a copy of its packet. Each
+ * message that follows is a payload record (base/ring_repeats.h): a stamp and the payload. Its
+ * packet is the template with the next PSN. Four payload records of 8 bytes fit into one cache
+ * line, and neither side checks their headers.
+ *
+ * A queue pair starts a burst after BURST_POSTS posts in a row. A program that posts one message
+ * and waits for the answer never gets there: its message has a cache line to itself, which no other
+ * record shares.
+ *
+ * The sender may write a payload record while burst_out.qp is set: only posts of this queue pair
+ * happened since the last record (runtime_unlock_posted keeps it, runtime_forget_templates and
+ * every poll clear it). After polls, or posts of other queue pairs, template_send_resume_burst
+ * continues the burst without a new template, if may_go_on is set and its checks hold. The
+ * generation word is compared at every post.
  */
 #ifndef SOFTIB_RUNTIME_FAST_BURST_H
 #define SOFTIB_RUNTIME_FAST_BURST_H
@@ -21,8 +29,8 @@
 #include "wire/transport_headers.h"
 
 enum {
-	BURST_POSTS = 4,		       /* so many in a row begin one */
-	BURST_POSTS_PAYLOAD = 2 * BURST_POSTS, /* what a run counts for */
+	BURST_POSTS = 4,		       /* posts in a row that start a burst */
+	BURST_POSTS_PAYLOAD = 2 * BURST_POSTS, /* the value of posts in a running burst */
 	BURST_TEMPLATE_BYTES_MAX = LRH_BYTES + BTH_BYTES + DETH_BYTES + RING_PAYLOAD_BYTES_MAX,
 };
 
@@ -31,33 +39,36 @@ struct rx_header_cache;
 struct flow;
 struct qp;
 
-/* The sender's side: SENDs that were posted one behind the other, while nobody else had the lock
- * and nothing else was done. What was found about the last of them still holds. */
+/* The sender's side: the SENDs that were posted in a row, while no other thread had the lock and
+ * the program did nothing else. The checks of the last SEND still hold. */
 struct burst_out {
 	const struct qp *qp; /* NULL: none */
 	struct flow *flow;
-	unsigned posts; /* in a row, as far as it matters */
-	uint32_t room;	/* so many repeats may follow the last one: by the ring, the send queue, and
-			   PSNs. 0 also if it was neither a model nor lent, and the rest means
-			   nothing */
+	unsigned posts; /* in a row; counted only up to where it matters */
+	uint32_t room;	/* payload records that may follow, limited by ring, send queue and PSN
+			   space. 0 also if the last post was neither a template nor a UD zcopy; only
+			   qp, posts and last hold then */
 	uint32_t payload_bytes;
 	uint32_t flags;
-	/* Of datagrams: where they go. The vector lives while this holds. */
+	/* The destination of a datagram. The address vector lives as long as qp is set. */
 	const struct address_vector *address;
 	uint32_t remote_qpn, remote_qkey;
-	const struct qp *last; /* whose posts these are: qp, or what it was; only to be compared */
-	bool is_lent; /* a datagram: those like it are lent, too (runtime/zcopy/ud_zcopy.h) */
-	/* Of repeats: whether more may follow behind what was done in between; not once anything
-	 * about the queue pair may have changed. The receiver counts a repeat's PSN from its model,
-	 * so one may only follow where nothing else was written to the ring since the last record
-	 * of the run, and no other request has taken a PSN. */
+	const struct qp *last; /* the queue pair that posted them: qp, or qp before it was cleared;
+				  only compared */
+	bool is_lent;	       /* a UD zcopy: datagrams that match go by zcopy, too
+				  (runtime/zcopy/ud_zcopy.h) */
+	/* Whether more payload records may follow after polls or other queue pairs' posts; false
+	 * once anything about the queue pair may have changed. The receiver counts a payload
+	 * record's PSN from the template. So a payload record may follow only if nothing else was
+	 * written to the ring since the burst's last record, and no other request has taken a PSN.
+	 */
 	bool may_go_on;
-	uint64_t end;	     /* of its last record in the ring */
-	struct psn next_psn; /* behind its last message */
+	uint64_t end;	     /* of the burst's last record in the ring */
+	struct psn next_psn; /* after the burst's last message */
 };
 
-/* How many the queue pair has posted in a row. Of those before it looked elsewhere half still
- * count: who had a run is likely to begin another. */
+/* The number of posts in a row of this queue pair. After the program polled or did something else,
+ * half of them still count: a program that had a burst is likely to start another. */
 static inline unsigned burst_posts(const struct burst_out *burst, const struct qp *qp)
 {
 	if (likely(burst->qp == qp))
@@ -65,28 +76,28 @@ static inline unsigned burst_posts(const struct burst_out *burst, const struct q
 	return burst->last == qp ? burst->posts / 2 : 0;
 }
 
-/* The receiver's side. All zero: there is no model. */
+/* The receiver's side. All zero: there is no template. */
 struct burst_in {
-	struct ring_record template;	    /* a RECORD_PACKET */
-	uint32_t psn_word;		    /* of the model's BTH */
-	uint32_t repeats;		    /* since then */
-	uint32_t payload_bytes;		    /* and pad bytes; 0: none that could be repeated */
-	const struct rx_header_cache *seen; /* by the one that took it; NULL: by none */
+	struct ring_record template; /* a RECORD_PACKET */
+	uint32_t psn_word;	     /* of the template's BTH */
+	uint32_t repeats;	     /* payload records since the template */
+	uint32_t payload_bytes; /* with pad bytes; 0: no payload record can follow this template */
+	const struct rx_header_cache
+		*seen; /* of the queue pair that received the template; NULL: none did */
 	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX];
 };
 
-/* A packet of a connection that came alone, which the next one is likely to be like. All zero:
- * none. */
+/* The last packet of a connection that was no part of a burst. The next packet is likely to match
+ * it. All zero: none. */
 struct rx_expected {
 	uint64_t sizes;			    /* ring_record_sizes */
-	const struct rx_header_cache *seen; /* where its queue pair remembers it */
+	const struct rx_header_cache *seen; /* the header cache of its queue pair */
 };
 
-/* The packet that a RECORD_TEMPLATE or RING_RECORD_PAYLOAD stands for; nonsense is returned as it
- * is.
- */
+/* Returns the packet that a RECORD_TEMPLATE or RING_RECORD_PAYLOAD stands for. A malformed record
+ * is returned as it is. */
 const struct ring_record *burst_read(struct burst_in *burst, const struct ring_record *record);
-/* The same of any record of a direct ring, or none. */
+/* burst_read for any record of a direct ring, or NULL. */
 static inline const struct ring_record *burst_look(struct burst_in *burst,
 						   const struct ring_record *record)
 {
@@ -95,7 +106,7 @@ static inline const struct ring_record *burst_look(struct burst_in *burst,
 		       ? record
 		       : burst_read(burst, record);
 }
-/* The PSN of the next repeat. */
+/* The PSN of the next payload record. */
 static inline struct psn burst_next_psn(const struct burst_in *burst)
 {
 	return psn_add(psn_from(burst->psn_word), burst->repeats + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing single records into the ring of a direct channel, without the steps that only unusual
- * ones need. */
+/* Writes single records into the ring of a direct channel, without the steps that only unusual
+ * records need. */
 #ifndef SOFTIB_RUNTIME_FAST_DIRECT_RECORDS_H
 #define SOFTIB_RUNTIME_FAST_DIRECT_RECORDS_H
 
@@ -10,7 +10,8 @@
 #include "runtime/flows.h"
 #include "net/transport/qp.h"
 
-/* Where the body of the next record goes; NULL: there is no room, or others wait for it. */
+/* Returns where the body of the next record goes; NULL: the ring has no room, or other records wait
+ * for room. */
 static inline uint8_t *direct_record_reserve(struct channel *channel, uint32_t byte_count)
 {
 	if (unlikely(!list_is_empty(&channel->waiting)))
@@ -26,7 +27,7 @@ static inline uint8_t *direct_record_reserve(struct channel *channel, uint32_t b
 	return record && channel->out.stamp_seed ? record->body : NULL;
 }
 
-/* What was reserved has been written. */
+/* The reserved record is written: shows it to the peer. */
 static inline void direct_record_commit(struct qp *qp, struct flow *flow, uint32_t byte_count,
 					enum record_kind kind, uint32_t packet_count)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the packets of the express lane go (runtime/fast/short_send.h): flows that are known
- * already; and whether they may, and did. */
+/* The flow that a queue pair used last, and the checks whether it still holds: state, generation
+ * and key. Also whether a queue pair may use the fast path (runtime/fast/short_send.h), and the
+ * bookkeeping after it did. */
 #ifndef SOFTIB_RUNTIME_FAST_FLOW_CACHE_H
 #define SOFTIB_RUNTIME_FAST_FLOW_CACHE_H
 
@@ -8,13 +9,14 @@
 #include "ipc/doorbell.h"
 #include "net/transport/addressing.h"
 
-/* For completions, whose time is only asked for where the clock is read each time. */
+/* The time for completions. The clock is read only if a completion queue shows timestamps. */
 static inline time_ns fast_path_time(const struct process_runtime *runtime)
 {
 	return unlikely(runtime->wants_time) ? runtime_now() : runtime->last_now;
 }
 
-/* The flow that the queue pair used last, if its packets still go that way and past the fabric. */
+/* The flow that the queue pair used last, if its packets still take this flow and the flow is
+ * offloaded. */
 static inline struct flow *direct_flow(const struct adapter *adapter, const struct qp *qp,
 				       const struct address_vector *address,
 				       uint32_t destination_qpn)
@@ -30,8 +32,8 @@ static inline struct flow *direct_flow(const struct adapter *adapter, const stru
 	return flow;
 }
 
-/* Of a connection whose headers have stayed the same since it was looked up; NULL: it was not, or
- * the way has changed. */
+/* The flow of a connection whose headers have not changed since the flow was looked up; NULL: it
+ * was not looked up, or the flow has changed. */
 static inline struct flow *known_flow(const struct process_runtime *runtime, const struct qp *qp)
 {
 	struct flow *flow = qp->owner_route;
@@ -42,7 +44,7 @@ static inline struct flow *known_flow(const struct process_runtime *runtime, con
 		       : NULL;
 }
 
-/* Of a connection: looked up once for as long as its headers stay the same. */
+/* The flow of a connection; looked up once for as long as the headers stay the same. */
 static inline struct flow *connected_flow(const struct adapter *adapter, struct qp *qp)
 {
 	struct flow *flow = known_flow(adapter->runtime, qp);
@@ -54,14 +56,16 @@ static inline struct flow *connected_flow(const struct adapter *adapter, struct 
 	return flow;
 }
 
-/* Whether this queue pair's packets may be sent without the clock, as far as its owner knows. */
+/* Whether this queue pair's packets may be sent without reading the clock, as far as the runtime
+ * knows. */
 static inline bool fast_path_is_open(const struct process_runtime *runtime, const struct qp *qp)
 {
 	return runtime_is_fast(runtime) && runtime_is_looked_after(runtime) &&
 	       !list_is_linked(&qp->ready_link);
 }
 
-/* A record of this queue pair's is in the ring, and the first that was not shown. */
+/* A record of this queue pair is in the ring: wakes the peer if it sleeps, and notes that the queue
+ * pair's timer has to be set. */
 static inline void short_send_posted(struct adapter *adapter, struct qp *qp, struct flow *flow)
 {
 	if (unlikely(ring_announce(&flow->channel->out)))

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two programs that take turns: each sends when the other's message has come, and that one comes
- * behind the ACK of what was sent before.
+ * The ping-pong hint: the guess that this program and its peer take turns. Each sends when the
+ * other's message has come, and that message comes after the ACK of the previous one.
  *
- * A line of memory at which one processor looks all the time must be taken away from it before the
- * other can write there, which takes as long as to fetch it afterwards. So whoever has sent and
- * takes turns looks at the ACKs only, until one comes; the line of the message stays with its
- * writer. It is a guess: now and then it looks at both, and a message that was there before its ACK
- * ends it.
+ * While the guess holds and the program has sent, a poll watches only the ACK words until an ACK
+ * comes (runtime/fast/poll_round.c). It leaves the ring's next record alone: a cache line that one
+ * core polls must be taken away from that core before another can write it, which takes as long as
+ * fetching it afterwards. So the line of the message stays with its writer.
  *
- * Nor does it look at the ACKs before one is due: the peer's processor would have to wait for that
- * line, and with it for all that it writes behind the ACK, its answer among them. The first look
- * comes so late that it finds the ACK four times out of five; that is soon enough, since the answer
- * takes longer.
+ * Nor does the poll read the ACK words before an ACK is due. The peer's store of the ACK would have
+ * to wait for the line, and all stores behind it, its answer among them, would wait too. The delay
+ * before the first read is learned so that the read finds the ACK four times out of five. That is
+ * soon enough, since the answer takes longer.
+ *
+ * The hint changes only which line is read first, never the result: every PINGPONG_LOOKS-th look
+ * reads both lines, and a message that comes before its ACK ends the guess.
  */
 #ifndef SOFTIB_RUNTIME_FAST_PINGPONG_HINT_H
 #define SOFTIB_RUNTIME_FAST_PINGPONG_HINT_H
@@ -21,24 +23,24 @@
 #include <stdint.h>
 
 enum {
-	PINGPONG_TURNS = 4,  /* so many make one */
-	PINGPONG_LOOKS = 16, /* one of so many looks is at both */
+	PINGPONG_TURNS = 4,  /* turns after which the guess holds */
+	PINGPONG_LOOKS = 16, /* every so many looks, one reads ACKs and records */
 };
 
 enum {
-	PINGPONG_WAIT_MAX = 2048, /* of cycles, about: less than a microsecond */
+	PINGPONG_WAIT_MAX = 2048, /* about cycles: less than a microsecond */
 	PINGPONG_LATER = 8,
 	PINGPONG_SOONER = 4 * PINGPONG_LATER,
 };
 
 enum pingpong_phase { PINGPONG_SILENT, PINGPONG_SENT, PINGPONG_ACKNOWLEDGED };
 
-/* With one peer. All zero: it has not begun. */
+/* The state with one peer. All zero: no turn yet. */
 struct pingpong {
 	uint8_t phase;
 	uint8_t turns;
-	bool has_waited; /* since it sent */
-	uint16_t wait;	 /* before the first look then */
+	bool has_waited; /* since the last send */
+	uint16_t wait;	 /* before the first look after a send */
 };
 
 static inline bool pingpong_is_held(const struct pingpong *pingpong)
@@ -67,7 +69,7 @@ static inline void pingpong_message_came(struct pingpong *pingpong)
 	pingpong->phase = PINGPONG_SILENT;
 }
 
-/* Waits until an ACK is due. false: it was for some time. */
+/* Waits until an ACK is due. false: no ACK is expected, or the wait is over already. */
 static inline bool pingpong_wait(struct pingpong *pingpong)
 {
 	if (pingpong->phase != PINGPONG_SENT || pingpong->has_waited)
@@ -78,7 +80,7 @@ static inline bool pingpong_wait(struct pingpong *pingpong)
 	return true;
 }
 
-/* What the look behind such a wait found. */
+/* was_there: whether the look after the wait found anything. */
 static inline void pingpong_learn(struct pingpong *pingpong, bool was_there)
 {
 	unsigned wait = pingpong->wait;
@@ -87,7 +89,7 @@ static inline void pingpong_learn(struct pingpong *pingpong, bool was_there)
 	pingpong->wait = (uint16_t)(wait < PINGPONG_WAIT_MAX ? wait : PINGPONG_WAIT_MAX);
 }
 
-/* Whether the look of this number had better be at the ACKs only. */
+/* Whether this look should read the ACK words only. */
 static inline bool pingpong_awaits_ack(const struct pingpong *pingpong, unsigned look)
 {
 	return pingpong->phase == PINGPONG_SENT && pingpong_is_held(pingpong) &&

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane, where it looks in each round: see fast_lane.h. */
+/*
+ * One poll without the clock (poll_round_run in short_send.h): looks for records and ACK words on
+ * the direct channels, takes them, and sends the ACKs that are due.
+ *
+ * A process with one peer and one adapter reads one or two cache lines and is done; others go
+ * through the channels. The round returns POLL_ROUND_FULL, and the caller runs runtime_progress, if
+ * the fast path is off, if softibd has written to the down ring, or if a queue pair has more to
+ * send than an ACK word.
+ *
+ * Templates survive a round that only receives short messages: receiving changes nothing that a
+ * send template rests on. A record that needs the engine clears them (take_unusual in
+ * short_receive.c), and so does the full round.
+ */
 #include "runtime/fast/short_send.h"
 
 #include "runtime/packets/ack_words.h"
@@ -11,12 +23,12 @@
 #include "net/transport/responses.h"
 
 enum {
-	/* Peers that sent something lately are looked at in each round, the others in turn. */
+	/* Each round looks at the peers that sent something lately; the other peers take turns. */
 	BUSY_CHANNELS = 4,
 	IDLE_CHANNELS_PER_ROUND = 4,
 };
 
-/* Those that sent something lately stand first. */
+/* Peers that sent something lately stand first. */
 static void move_forward(struct process_runtime *runtime, unsigned index)
 {
 	unsigned to = runtime->busy_next++ % BUSY_CHANNELS;
@@ -28,7 +40,7 @@ static void move_forward(struct process_runtime *runtime, unsigned index)
 
 enum news { NO_NEWS, NEWS_OF_RECORDS, NEWS_OF_ACKS };
 
-/* Of one that is open. */
+/* For an open channel. */
 static inline enum news look_for_news(const struct process_runtime *runtime,
 				      const struct channel *channel)
 {
@@ -38,8 +50,8 @@ static inline enum news look_for_news(const struct process_runtime *runtime,
 	return word_ring_is_empty(&channel->words_in) ? NO_NEWS : NEWS_OF_ACKS;
 }
 
-/* Whoever takes turns with its peer does nothing but wait for it: a few looks more in this call
- * find what comes sooner than the next call would. Not in line: see fast_records.c. */
+/* A program that takes turns with its peer only waits for it. A few more looks in this call find
+ * the message sooner than the next call would. Not inlined: see short_receive_take. */
 __attribute__((noinline)) static enum news look_on(const struct process_runtime *runtime,
 						   struct channel *channel)
 {
@@ -57,7 +69,7 @@ static bool take_acks(struct process_runtime *runtime, struct channel *channel, 
 {
 	bool any = ack_words_take(runtime, channel, now);
 
-	/* The message has come, or will soon. */
+	/* The peer's message has come, or will come soon. */
 	if (pingpong_is_held(&channel->pingpong))
 		__builtin_prefetch(channel->in.stamp_at);
 	return any;
@@ -66,12 +78,13 @@ static bool take_acks(struct process_runtime *runtime, struct channel *channel, 
 static inline bool take_news(struct process_runtime *runtime, struct channel *channel,
 			     enum news news, time_ns now)
 {
-	/* Nothing but an ACK: what it completes is waited for. */
+	/* With nothing but an ACK, the program waits for the completion that the ACK brings. */
 	return news == NEWS_OF_RECORDS ? short_receive_take(runtime, channel, now)
 				       : take_acks(runtime, channel, now);
 }
 
-/* Somebody waits for what was read here. Not in line: see fast_records.c. */
+/* The peer may wait for the room of the records that were read. Not inlined: see
+ * short_receive_take. */
 __attribute__((noinline)) static void pass_idle_round(struct channel *channel)
 {
 	if (--channel->release_in == 0)
@@ -109,7 +122,7 @@ static bool take_channels(struct process_runtime *runtime, time_ns now)
 	return any;
 }
 
-/* What those that received something owe. false: there is more than words can say. */
+/* Sends the ACKs that queue pairs owe. false: a queue pair owes more than ACK words can say. */
 static bool acknowledge_all(struct adapter *adapter)
 {
 	struct qp *qp;
@@ -131,8 +144,8 @@ static inline bool softibd_is_silent(const struct process_runtime *runtime)
 	       ring_is_empty(in);
 }
 
-/* A round of a process that has several peers or adapters, or something left to do. Not in line:
- * see fast_records.c. any: whether there was something already. */
+/* A round of a process that has several peers or adapters, or work left. Not inlined: see
+ * short_receive_take. any: whether something was found already. */
 __attribute__((noinline)) static enum poll_round go_round(struct process_runtime *runtime, bool any)
 {
 	bool is_done = true;
@@ -151,8 +164,8 @@ __attribute__((noinline)) static enum poll_round go_round(struct process_runtime
 	return any ? POLL_ROUND_DONE : POLL_ROUND_IDLE;
 }
 
-/* The commonest case: whoever waits for its one peer hears of a message the sooner, the less there
- * is to a look. */
+/* The most frequent case. The fewer steps a look has, the sooner a program that waits for its one
+ * peer gets the message. */
 static inline bool has_one_peer(const struct process_runtime *runtime)
 {
 	return runtime->channel_count == 1 && runtime->adapter_limit == 1 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests like the one before. */
+/* Makes the local part of a template: see send_template.h. */
 #include "runtime/fast/send_template.h"
 
 #include "net/memory/memory.h"

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests like the one before, in as few steps as they need.
+ * Templates: the checked result of the last request, kept so that the next request that matches
+ * skips the checks. There is one for a short SEND and one for a short RMA WRITE.
  *
- * What was found about a request is kept for those like it, as long as nothing that it rests on can
- * have changed here: whoever leaves the lock after anything else than such requests, and polls
- * that find what is expected, forgets it (runtime_unlock). What others can change without
- * the lock is asked each time, and what such requests themselves use up.
+ * A template is valid while its qp field is set. Everything that it rests on (state and attributes
+ * of the queue pair, memory regions, flow, progress mode) changes only under the runtime's lock,
+ * and whoever leaves the lock after such a change calls runtime_unlock, which clears the templates
+ * through runtime_forget_templates. Posts by the fast path leave with runtime_unlock_posted and
+ * polls with runtime_unlock_unchanged: they keep the SEND template, since they change nothing that
+ * it rests on. A received record that needs the engine, a full round of progress and a fork clear
+ * the templates, too.
  *
- * There are no rules here. The peer spins on its memory: what is not asked reaches it sooner.
+ * Each use rechecks only what can change without that: the generation word in shared memory, which
+ * softibd changes with every table, link, capture or fault; the queue pair's header_cache.sends,
+ * which qp_invalidate (modify, error, migration) and a port change make stale; and what the
+ * messages themselves use up: ring, send queue and PSN space.
+ *
+ * No rule of the transport stands here. Steps are left out because the peer polls the ring: each
+ * check that is skipped brings the message to it sooner.
  */
 #ifndef SOFTIB_RUNTIME_FAST_SEND_TEMPLATE_H
 #define SOFTIB_RUNTIME_FAST_SEND_TEMPLATE_H
@@ -22,25 +32,25 @@ struct channel;
 struct flow;
 struct rma;
 
-/* A run of memory of which requests of one length are made. */
+/* Part of a memory region from which requests of one length may start. */
 struct template_range {
-	uint64_t from, span; /* where they may begin, as keys count */
-	uint8_t *bytes;	     /* where that is */
+	uint64_t from, span; /* addresses at which a request may start, as the key counts them */
+	uint8_t *bytes;	     /* the memory at address `from` */
 };
 
-/* What a request says about this end. */
+/* The local part of a request. */
 struct template_local {
 	uint32_t flags; /* SEND_SIGNALED may differ */
 	uint32_t byte_count;
-	uint32_t key;	   /* with SEND_INLINE any, and all memory */
-	uint32_t key_mask; /* the bits of it that count */
+	uint32_t key;	   /* with SEND_INLINE any key, and any memory */
+	uint32_t key_mask; /* bits of the key that are compared */
 	struct template_range range;
 };
 
-/* Of one SGE, which was found to be right. */
+/* request: has one SGE, which passed the checks. */
 struct template_local template_local(const struct qp *qp, const struct send_request *request);
 
-/* Its bytes, if it is like that; NULL: it is not. */
+/* Returns the request's bytes if it matches the template; NULL: it does not. */
 static inline const uint8_t *template_bytes(const struct template_local *local, uint32_t flags,
 					    const struct sge *sge)
 {
@@ -56,20 +66,21 @@ static inline const uint8_t *template_bytes(const struct template_local *local, 
 /* A WRITE by plain stores (runtime/rma/rma_short.h). */
 struct rma_template {
 	struct qp *qp;	       /* NULL: none */
-	const struct qp *last; /* whose WRITE was the last; only to be compared */
+	const struct qp *last; /* the queue pair of the last WRITE; only compared */
 	struct rma *rma;
 	struct flow *flow;
 	const struct channel *channel;
 	struct template_local local;
 	uint32_t remote_key;
-	struct template_range remote; /* of the window (struct rma_range) */
-	/* What others write, and what it has to be. */
+	struct template_range remote; /* of the RMA range (struct rma_range) */
+	/* Words that other processes write, and the values that they must have. */
 	uint32_t generation, serial, sequence;
 	const uint32_t *generation_at, *serial_at, *sequence_at;
-	const uint32_t *is_off_at, *is_closed_at; /* 0 */
+	const uint32_t *is_off_at, *is_closed_at; /* must be 0 */
 };
 
-/* A SEND of one packet on a reliable connection, alone in its line (runtime/fast/short_send.h). */
+/* A SEND of one packet on a reliable connection, in a record of its own
+ * (runtime/fast/template_send.h). */
 struct send_template {
 	struct qp *qp; /* NULL: none */
 	struct flow *flow;

@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane, what is taken from a ring: see fast_lane.h. */
+/*
+ * Takes records and ACKs from a direct ring. Three ways, fastest first:
+ *
+ * take_expected: a single packet whose size and headers match the last one of this channel.
+ *
+ * take_burst: payload records, whose headers were checked with their template.
+ *
+ * take_records: any record; the header cache of the queue pair (fast_receive_predicted) or the
+ * lookup by QPN (short_receive_record) decides, and what neither takes goes to the engine
+ * (take_unusual).
+ *
+ * The channel remembers only a pointer to the receiver's header cache and the record's size. The
+ * receive functions of net/transport/fast compare the cached headers with the packet each time, and
+ * qp_invalidate, a port change and the destruction of the queue pair make the cache stale. So
+ * nothing here has to be cleared.
+ */
 #include "runtime/fast/short_receive.h"
 
 #include <string.h>
@@ -16,7 +31,7 @@ enum {
 	RECORDS_PER_ROUND = 64,
 	WORDS_PER_RECORDS = 4,
 	RECORDS_COUNTED = 16,
-	ZCOPY_BYTES_PER_RECORD = 1 << 14, /* bytes that take as long as a record or two */
+	ZCOPY_BYTES_PER_RECORD = 1 << 14, /* bytes whose copy takes as long as a record or two */
 };
 
 static inline struct qp *receive_packet(const struct process_runtime *runtime, time_ns now,
@@ -28,8 +43,8 @@ static inline struct qp *receive_packet(const struct process_runtime *runtime, t
 	if (unlikely(record->packet_count != 1 || record->byte_count < FAST_HEADER_BYTES ||
 		     !adapter))
 		return NULL;
-	/* Decided by a copy, which the peer can't change; a record takes that many bytes of a ring,
-	 * and more. */
+	/* The checks use a copy, which the peer can't change. Every record takes at least so many
+	 * bytes of the ring. */
 	memcpy(headers, record->body, sizeof(headers));
 	__asm__ volatile("" : : "r"(headers) : "memory");
 	return hca_receive_fast(&adapter->hca, now, (uint8_t)record->port, headers, record->body,
@@ -45,7 +60,7 @@ struct qp *short_receive_record(struct process_runtime *runtime, struct channel 
 					    : ud_zcopy_receive(runtime, channel, now, record);
 }
 
-/* A queue pair has received what there was for it, for now. */
+/* The queue pair has received all that there was for it, for now: sends the ACK that it owes. */
 static inline void acknowledge_one(struct qp *qp)
 {
 	struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
@@ -61,7 +76,7 @@ static inline void acknowledge_one(struct qp *qp)
 		doorbell_ring(channel->doorbell);
 }
 
-/* The same of one that received by fast_receive_expected. */
+/* acknowledge_one for a queue pair that received by fast_receive_expected. */
 static inline void acknowledge_expected(const struct process_runtime *runtime, struct qp *qp)
 {
 	struct channel *channel = ack_word_answer(runtime, qp);
@@ -72,7 +87,8 @@ static inline void acknowledge_expected(const struct process_runtime *runtime, s
 		doorbell_ring(channel->doorbell);
 }
 
-/* What the lane does not take. Returns false if it stays in the ring. */
+/* Passes a record that the fast path does not take to the engine. false: the record stays in the
+ * ring. */
 static bool take_unusual(struct process_runtime *runtime, struct channel *channel,
 			 const struct ring_record *record)
 {
@@ -85,8 +101,8 @@ static bool take_unusual(struct process_runtime *runtime, struct channel *channe
 	return true;
 }
 
-/* The queue pair that it may be for: the one that took the record before, if there was one, which
- * came by that port; or the one that takes what is like it. NULL: look it up. */
+/* Guesses the receiver: the queue pair that took the previous record, if both came by one port;
+ * else the queue pair in the header cache. NULL: look it up. */
 static inline struct qp *guess_receiver(const struct process_runtime *runtime,
 					const struct ring_record *record, struct qp *before,
 					uint16_t port)
@@ -101,8 +117,8 @@ static inline struct qp *guess_receiver(const struct process_runtime *runtime,
 	return likely(adapter) ? fast_guess(&adapter->hca.header_caches, record->body) : NULL;
 }
 
-/* Takes up to so many messages that go on with a run, of which this queue pair took what came
- * before. Returns how many there were. */
+/* Takes up to count_max payload records of a burst whose previous message this queue pair took.
+ * Returns how many it took. */
 __attribute__((noinline)) static unsigned take_burst(struct channel *channel, struct qp *qp,
 						     time_ns now, unsigned count_max)
 {
@@ -121,7 +137,7 @@ __attribute__((noinline)) static unsigned take_burst(struct channel *channel, st
 	return burst.count;
 }
 
-/* The queue pair that took the model, if what lies next in the ring goes on with its run. */
+/* The queue pair that took the template, if the next record in the ring continues its burst. */
 static inline struct qp *burst_receiver(const struct channel *channel)
 {
 	const struct burst_in *burst = &channel->burst_in;
@@ -132,13 +148,14 @@ static inline struct qp *burst_receiver(const struct channel *channel)
 				 burst->template.byte_count, burst_next_psn(burst));
 }
 
-/* A program that is busy with what it finds polls less often, but needs no help. */
+/* A program that is busy with the records it finds polls less often, but does not need the progress
+ * thread. So records count as polls. */
 static inline void count_taken(struct process_runtime *runtime, unsigned records)
 {
 	runtime_count_polls(runtime, records < RECORDS_COUNTED ? records : RECORDS_COUNTED);
 }
 
-/* What is like the last of these is expected next. */
+/* The next record is expected to match the last one that was taken. */
 static inline void expect_next(struct channel *channel, const struct qp *qp)
 {
 	const struct ring_record *record = &channel->in.current;
@@ -150,9 +167,9 @@ static inline void expect_next(struct channel *channel, const struct qp *qp)
 		};
 }
 
-/* Takes what lies in the ring. owing: who has received something from it already, or NULL. Returns
- * whether there was anything, then or now. Not in
- * line: see short_receive_take. */
+/* Takes the records in the ring. owing: the queue pair that has received from this ring already and
+ * owes an ACK, or NULL. Returns whether there was anything, then or now. Not inlined: see
+ * short_receive_take. */
 __attribute__((noinline)) static bool take_records(struct process_runtime *runtime,
 						   struct channel *channel, time_ns now,
 						   struct qp *owing)
@@ -206,8 +223,8 @@ __attribute__((noinline)) static bool take_records(struct process_runtime *runti
 	return any || channel->in.head != first;
 }
 
-/* Takes a message that is like the one before. Returns whose it was; NULL: it is not, or not there.
- */
+/* Takes a message that matches the previous one. Returns its receiver; NULL: no message, or no
+ * match. */
 static inline struct qp *take_expected(struct channel *channel, time_ns now)
 {
 	const struct rx_header_cache *seen = channel->rx_expected.seen;
@@ -231,8 +248,8 @@ static inline struct qp *take_expected(struct channel *channel, time_ns now)
 	return qp;
 }
 
-/* The commonest case: it is one, like the one before. Returns whether there was anything to take.
- */
+/* The most frequent case: one message, which matches the previous one. Returns whether there was
+ * anything to take. */
 static inline bool take_message(struct process_runtime *runtime, struct channel *channel,
 				time_ns now)
 {
@@ -247,19 +264,19 @@ static inline bool take_message(struct process_runtime *runtime, struct channel 
 	return true;
 }
 
-/* Not in line: a round that finds nothing has no use for its registers. */
+/* Not inlined: the caller's idle round would save registers that it does not use. */
 __attribute__((noinline)) bool short_receive_take(struct process_runtime *runtime,
 						  struct channel *channel, time_ns now)
 {
 	bool any = false;
 
-	/* For the ACK, which would keep the program's answer waiting behind it. */
+	/* Fetches the line for the ACK early; the program's answer would wait behind that store. */
 	word_ring_want(&channel->words_out);
 	if (pingpong_is_held(&channel->pingpong))
 		ring_want(&channel->out);
 	pingpong_message_came(&channel->pingpong);
-	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
-	 * but not for ever. */
+	/* Records come before ACK words, since a program waits for a message. ACK words may wait
+	 * for the next round, but not forever. */
 	if (unlikely(++channel->rounds_with_records % WORDS_PER_RECORDS == 0) &&
 	    !word_ring_is_empty(&channel->words_in))
 		any = ack_words_take(runtime, channel, now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a round of the express lane (runtime/fast/short_send.h) takes from a direct ring, and
- * acknowledges. */
+/* Takes short messages from a direct ring in a poll round (poll_round.c) and acknowledges them: see
+ * short_receive.c. */
 #ifndef SOFTIB_RUNTIME_FAST_SHORT_RECEIVE_H
 #define SOFTIB_RUNTIME_FAST_SHORT_RECEIVE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane, what goes out by it: see fast_lane.h. */
+/* Sends short messages, and hands longer ones to zcopy: see short_send.h. */
 #include "runtime/fast/short_send.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static struct flow *flow_of_next(const struct adapter *adapter, struct qp *qp)
 	return direct_flow(adapter, qp, &slot->address, slot->remote_qpn);
 }
 
-/* What was reserved has been written: the other end sees it. */
+/* The reserved record is written: shows it to the peer, and counts it. */
 static inline void commit(struct qp *qp, struct flow *flow, uint32_t byte_count,
 			  enum record_kind kind)
 {
@@ -74,8 +74,8 @@ static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 	return true;
 }
 
-/* Whether the others that are posted in a row with this one had better say no more than their
- * payload. */
+/* Whether this SEND becomes the template of a burst, so that the next ones need only their payload.
+ */
 static inline bool begins_burst(const struct burst_out *burst, const struct qp *qp,
 				const struct send_request *request)
 {
@@ -83,14 +83,15 @@ static inline bool begins_burst(const struct burst_out *burst, const struct qp *
 	       request->sges[0].byte_count - 1 < RING_PAYLOAD_BYTES_MAX;
 }
 
-/* By another way than as a packet in the ring: it has PSNs, too, which repeats would not count. */
+/* The message went by zcopy. It takes PSNs that payload records would not count, so the burst ends.
+ */
 static inline void posted_otherwise(struct adapter *adapter, struct qp *qp, struct flow *flow)
 {
 	adapter->runtime->burst.qp = NULL;
 	short_send_posted(adapter, qp, flow);
 }
 
-/* A message of several packets goes at once only if it is pulled. */
+/* A message of several packets is sent at once only by zcopy. */
 static bool post_long(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
 	struct fast_packet packet;
@@ -143,7 +144,7 @@ bool short_send_post(struct adapter *adapter, struct qp *qp, const struct send_r
 
 	if (unlikely(!body))
 		return false;
-	/* The peer waits for it: what it means for our own queues comes after. */
+	/* The peer waits for the packet: our own queues are updated afterwards. */
 	fast_write_posted(qp, request, &packet, body);
 	if (memory_guard_has_gaps())
 		return false;

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The express lane: small messages between queue pairs and direct rings, without the clock and
- * without the steps that only unusual packets need (net/transport/fast/fast_path.h).
+ * The fast path's sends: a small message goes from the queue pair straight into a record of the
+ * direct ring, without the clock and without the steps that only unusual packets need
+ * (net/transport/fast/fast_path.h).
  *
- * Whatever does not fit it is left for the long way (runtime/packets/transmit.h,
- * runtime/packets/receive.h), which the callers take then. SOFTIB_FAST=0 in the environment closes
- * it for good.
+ * A SEND takes this path if the fast path is on (SOFTIB_FAST=0 turns it off), the progress thread
+ * sees to timers, the queue pair has nothing queued, and its flow is offloaded. Any other SEND
+ * returns false; the caller posts it to the engine (runtime/packets/transmit.h). Messages of
+ * ZCOPY_BYTES_MIN bytes and more go by zcopy from here, and packets of a flow that is not offloaded
+ * by relay_send.
+ *
+ * This file does all checks. If a SEND matches the one before it, template_send.h sends it with
+ * fewer. The queue pair's headers and flow are remembered (flow_cache.h) until qp_invalidate, a
+ * port change or a new generation.
  *
  * ACKs go as words beside the ring (runtime/packets/ack_words.h).
  */
@@ -26,13 +33,14 @@ struct send_request;
 /* Reads the environment. */
 bool fast_path_is_allowed(void);
 
-/* Posts and sends one request. false: nothing was done, it is to be posted as any other. */
+/* Posts and sends one request. false: nothing was done; the caller posts it to the engine. */
 bool short_send_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
 
-/* Sends what was posted to this queue pair. Returns whether that was all of it. */
+/* Sends the queued requests of this queue pair. Returns whether it sent all of them. */
 bool short_send_queued(struct adapter *adapter, struct qp *qp);
 
-/* One round without the clock: takes what has come by direct rings, and acknowledges it. */
+/* One round without the clock: takes what direct rings have brought, and acknowledges it
+ * (poll_round.c). */
 enum poll_round {
 	POLL_ROUND_IDLE, /* there was nothing to do */
 	POLL_ROUND_DONE, /* and nothing is left to do */
@@ -40,8 +48,8 @@ enum poll_round {
 };
 enum poll_round poll_round_run(struct process_runtime *runtime);
 
-/* The queue pair that took a packet, or a message that is pulled (runtime/zcopy/zcopy_send.h),
- * which came by this channel; NULL: nothing was done. */
+/* Receives a packet, or a zcopy message (runtime/zcopy/zcopy_send.h), that came by this channel.
+ * Returns the queue pair that took it; NULL: nothing was done. */
 struct qp *short_receive_record(struct process_runtime *runtime, struct channel *channel,
 				time_ns now, const struct ring_record *record);
 

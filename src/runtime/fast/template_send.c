@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane's requests like the one before: see fast_again.h. */
+/* Sends that match the one before: see template_send.h. */
 #include "runtime/fast/template_send.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "net/transport/fast/short_packets.h"
 #include "wire/packet.h"
 
-/* Of a datagram. */
+/* For datagrams. */
 static inline void remember_destination(struct burst_out *burst, const struct send_request *request)
 {
 	burst->address = request->address;
@@ -44,8 +44,8 @@ static inline void remember_post(struct burst_out *burst, const struct qp *qp, s
 		remember_destination(burst, request);
 }
 
-/* Not if the helper had better be asked each time whether it looks after timers, or others whether
- * they pull it. */
+/* No template while the progress thread listens: each post must then check that it sees to timers.
+ * No template for payloads that may go by zcopy either, since each post chooses the form. */
 static inline void remember_sent(struct process_runtime *runtime, struct qp *qp, struct flow *flow,
 				 const struct send_request *request,
 				 const struct fast_packet *packet)
@@ -78,7 +78,8 @@ void template_send_remember(struct process_runtime *runtime, struct qp *qp, stru
 	remember_post(&runtime->burst, qp, flow, request, is_template);
 }
 
-/* It has a PSN, which repeats of a model would not count: the next small one begins anew. */
+/* A UD zcopy has a PSN that payload records would not count: the next small datagram starts a new
+ * template. */
 void template_send_remember_zcopy(struct process_runtime *runtime, const struct qp *qp,
 				  struct flow *flow, const struct send_request *request)
 {
@@ -93,7 +94,7 @@ void template_send_remember_zcopy(struct process_runtime *runtime, const struct 
 	remember_destination(&runtime->burst, request);
 }
 
-/* Those that are posted in a row are another's (runtime/fast/burst.h). */
+/* Posts in a row go as a burst instead (runtime/fast/burst.h). */
 static inline bool is_alone(const struct burst_out *burst, const struct qp *qp)
 {
 	return burst->qp != qp && burst_posts(burst, qp) < BURST_POSTS;
@@ -126,7 +127,7 @@ bool template_send_single(struct process_runtime *runtime, uint32_t flags, const
 	return true;
 }
 
-/* Such a message, as the rest of the lane has it. */
+/* A message by template, as the rest of the fast path takes it. */
 struct template_message {
 	struct send_request request;
 	struct fast_packet packet;
@@ -167,7 +168,8 @@ void template_send_book(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
 	short_send_posted(adapter, qp, template->flow);
 }
 
-/* Whether its next SEND may be sent at once, as far as that does not depend on the SEND. */
+/* Whether the queue pair may send its next SEND at once; the checks that do not depend on the SEND.
+ */
 static bool sends_at_once(const struct process_runtime *runtime, const struct qp *qp)
 {
 	if (!fast_path_is_open(runtime, qp))
@@ -177,7 +179,7 @@ static bool sends_at_once(const struct process_runtime *runtime, const struct qp
 		       : fast_may_post_by_template(qp);
 }
 
-/* Whether nothing came into the ring behind the run, and no other request has taken a PSN. */
+/* Whether nothing followed the burst in the ring, and no other request has taken a PSN. */
 static bool burst_is_last(const struct burst_out *burst, const struct qp *qp)
 {
 	return burst->flow->channel->out.tail == burst->end &&
@@ -211,7 +213,8 @@ bool template_send_resume_burst(struct process_runtime *runtime, struct qp *qp)
 	return true;
 }
 
-/* What the model's post left behind, its timer and where it is noted, still holds. */
+/* Sends a payload record. The timer and the note about it that the template's post left still hold.
+ */
 static inline bool repeat(struct adapter *adapter, struct qp *qp,
 			  const struct send_request *request, const struct fast_packet *packet)
 {
@@ -231,7 +234,8 @@ static inline bool repeat(struct adapter *adapter, struct qp *qp,
 	burst->end = out->tail;
 	burst->next_psn = qp->requester.next_psn;
 	burst->room--;
-	/* The first since it went on: who posts one at a time has no use for a run. */
+	/* The first post after a resumed burst counts one only: a program that posts one message at
+	 * a time gains nothing from a burst. */
 	burst->posts = burst->posts == BURST_POSTS ? BURST_POSTS + 1 : BURST_POSTS_PAYLOAD;
 	if (unlikely(ring_announce(out)))
 		doorbell_ring(channel->doorbell);
@@ -246,7 +250,8 @@ bool template_send_payload(struct adapter *adapter, uint64_t wr_id, uint32_t fla
 	const struct burst_out *burst = &runtime->burst;
 	const uint8_t *bytes = template_bytes(&template->local, flags, sge);
 
-	/* The model is what is remembered: both are of the post before it. */
+	/* send_template and burst are both of the previous post, so its record is the burst's
+	 * template. */
 	if (unlikely(!bytes || !burst->room || burst->is_lent ||
 		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) !=
 			     template->generation))
@@ -258,7 +263,7 @@ bool template_send_payload(struct adapter *adapter, uint64_t wr_id, uint32_t fla
 	return repeat(adapter, template->qp, &message.request, &message.packet);
 }
 
-/* Not in line: what is small has no use for its registers. */
+/* Not inlined: small messages would save registers that they do not use. */
 __attribute__((noinline)) static bool repeat_loan(struct adapter *adapter, struct qp *qp,
 						  struct flow *flow,
 						  const struct send_request *request)
@@ -274,7 +279,7 @@ __attribute__((noinline)) static bool repeat_loan(struct adapter *adapter, struc
 	return true;
 }
 
-/* Whether it goes where the last one went. */
+/* Whether this SEND has the burst's destination. */
 static inline bool burst_goes_there(const struct burst_out *burst, const struct qp *qp,
 				    const struct send_request *request)
 {
