@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An adapter at work in this process: what posting and polling do. */
+/* An adapter in this process: posting and polling. */
 #include "runtime/adapter.h"
 
 #include <sched.h>
@@ -18,7 +18,7 @@
 #include "runtime/packets/transmit.h"
 
 enum {
-	QUICK_ROUNDS = 128, /* some 5 us */
+	QUICK_ROUNDS = 128, /* about 5 us */
 	POSTS_PER_ROUND = 32,
 	COPY_ROUNDS = 16,
 };
@@ -28,7 +28,7 @@ struct hca *adapter_hca(struct adapter *adapter)
 	return &adapter->hca;
 }
 
-/* These in line where each instruction counts. */
+/* Inlined by the callers for which each instruction counts. */
 inline void adapter_lock(struct adapter *adapter)
 {
 	runtime_lock(adapter->runtime);
@@ -64,8 +64,8 @@ void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns
 {
 	struct process_runtime *runtime = adapter->runtime;
 
-	/* What has arrived was there before the queue pair stopped: a peer that acknowledged and
-	 * then disconnected is no reason to flush what it acknowledged. */
+	/* Receive first: if the peer acknowledged and then disconnected, the acknowledged requests
+	 * must not be flushed. */
 	if (runtime_is_usable(runtime)) {
 		guarded_copy_begin(runtime);
 		receive_all(runtime, now);
@@ -82,8 +82,8 @@ static void transmit_round(struct adapter *adapter, time_ns now)
 	runtime->rma_bytes = 0;
 	if (unlikely(!runtime_is_usable(runtime)))
 		return;
-	/* A program that posts much and polls little takes its acknowledgements here, or the helper
-	 * would be woken for them and fight it for the lock. */
+	/* A program that posts much and polls little takes its ACKs here. Otherwise they would wake
+	 * the progress thread, which would compete with the program for the lock. */
 	runtime_count_polls(runtime, 1);
 	runtime->is_posting = true;
 	if (receive_has_more(runtime))
@@ -111,8 +111,8 @@ static bool progress(struct process_runtime *runtime, time_ns now)
 	return any;
 }
 
-/* A round of a program that posts and polls a lot. Not in line: most rounds have no use for its
- * registers. */
+/* A full round, for a program that posts and polls a lot. Not inlined: most rounds would save
+ * registers that they do not use. */
 __attribute__((noinline)) static bool whole_round(struct process_runtime *runtime)
 {
 	time_ns now = runtime_now();
@@ -122,8 +122,8 @@ __attribute__((noinline)) static bool whole_round(struct process_runtime *runtim
 	return progress(runtime, now);
 }
 
-/* Something was sent without the clock. A program that posts much and polls little takes its
- * acknowledgements here now and then, and looks after its timers. */
+/* Something was sent without reading the clock. A program that posts much and polls little takes
+ * its ACKs and serves its timers here now and then. */
 static inline void sent_quickly(struct adapter *adapter)
 {
 	struct process_runtime *runtime = adapter->runtime;
@@ -159,7 +159,7 @@ IN_LINE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 	return is_posted;
 }
 
-/* The peer has what was sent. Not in line: what comes before it needs few registers. */
+/* The peer has the message already. Not inlined: the code before it needs few registers. */
 __attribute__((noinline)) static bool send_template(struct adapter *adapter, uint64_t wr_id,
 						    uint32_t flags, const struct sge *sge)
 {
@@ -197,11 +197,11 @@ __attribute__((noinline)) bool adapter_post_by_template(struct adapter *adapter,
 bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 			 const struct send_request *request)
 {
-	adapter->runtime->rma_template.qp = NULL; /* as below */
+	adapter->runtime->rma_template.qp = NULL; /* see runtime_unlock_posted */
 	return post(adapter, &qp->qp, request);
 }
 
-/* The peer has what was placed. Not in line: what comes before it needs few registers. */
+/* The peer's memory has the bytes already. Not inlined: the code before it needs few registers. */
 __attribute__((noinline)) static const uint8_t *
 rma_template(struct adapter *adapter, uint64_t wr_id, uint32_t flags, const uint8_t *place)
 {
@@ -265,12 +265,12 @@ bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
 {
 	struct process_runtime *runtime = adapter->runtime;
 
-	/* Whoever posts much copies it, but for the others' sake not in one go. */
+	/* Copies of a long list are broken off, so that other threads get the lock. */
 	if (runtime_has_more_rma(runtime) ||
 	    !(place_again(runtime, &qp->qp, request) || rma_post(adapter, &qp->qp, request)))
 		return false;
 	runtime->rma_bytes += request->sges[0].byte_count;
-	runtime->burst.qp = NULL; /* it has PSNs, which repeats would not count */
+	runtime->burst.qp = NULL; /* the WRITE takes PSNs that payload records would not count */
 	return true;
 }
 
@@ -295,7 +295,7 @@ void adapter_send(struct adapter *adapter, struct qp_object *qp)
 
 	progress_thread_watch_polls(runtime, now);
 	transmit_round(adapter, now);
-	/* Whoever posts much copies it, but for the others' sake not in one go. */
+	/* Copies of a long list are broken off, so that other threads get the lock. */
 	for (unsigned round = 0; round < COPY_ROUNDS && unlikely(runtime_has_more_rma(runtime));
 	     round++) {
 		adapter_unlock(adapter);
@@ -353,12 +353,12 @@ bool adapter_progress(struct adapter *adapter, time_ns now)
 	return progress(adapter->runtime, now);
 }
 
-/* In line, too. */
+/* Inlined by the libraries, too. */
 IN_LINE bool adapter_poll(struct adapter *adapter)
 {
 	struct process_runtime *runtime = adapter->runtime;
 
-	/* Timers, full rings and peers that go are looked after now and then. */
+	/* Timers, full rings and peers that leave are served in a full round now and then. */
 	if (likely(++runtime->quick_polls < QUICK_ROUNDS)) {
 		enum poll_round round = poll_round_run(runtime);
 

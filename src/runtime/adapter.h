@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An adapter at work in this process: its struct hca, the rings it sends and receives on, the lock
- * that serialises both, and the helper thread that takes over when nobody polls.
+ * An adapter in this process: its struct hca, the rings that it sends and receives on, the lock
+ * that serialises both, and the progress thread that takes over when the program does not poll.
  *
  * Every call on the hca or its objects is made with the lock held. The lock is never held across a
  * system call that can block.
@@ -27,72 +27,73 @@ void adapter_close(struct adapter *adapter);
 struct hca *adapter_hca(struct adapter *adapter);
 
 void adapter_lock(struct adapter *adapter);
-/* false: it takes longer to get it. */
+/* false: the lock can't be taken by plain stores (biased_lock_try). */
 MUST_USE bool adapter_try_lock(struct adapter *adapter);
 void adapter_unlock(struct adapter *adapter);
-/* The same, if nothing was done but to post receive requests, to take completions, or adapter_poll.
+/* adapter_unlock after nothing but posting receive requests, taking completions, or adapter_poll.
  */
 void adapter_unlock_unchanged(struct adapter *adapter);
 
 /* The clock, read once per entry by the caller (lock held). */
 time_ns adapter_now(const struct adapter *adapter);
 
-/* Transmits what is ready, and takes what has arrived. Call after posting. */
+/* Transmits what is ready, and receives what has arrived. Call after posting. */
 void adapter_transmit(struct adapter *adapter, time_ns now);
-/* Posts one SEND and transmits it, if nothing about it is unusual. false: nothing was done;
- * qp_post_send and adapter_send do the same. Takes the lock itself. */
+/* Posts one SEND and transmits it, if nothing about it is unusual. false: nothing was done; the
+ * caller uses qp_post_send and adapter_send. Takes the lock itself. */
 MUST_USE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 			   const struct send_request *request);
-/* The same of one SGE, if it is like the one before it (runtime/fast/send_template.h); and, without
- * the lock, a guess whether it may be. */
+/* adapter_post for a request of one SGE that matches the one before it
+ * (runtime/fast/send_template.h). adapter_has_send_template guesses without the lock whether it may
+ * match. */
 bool adapter_has_send_template(const struct adapter *adapter, const struct qp_object *qp);
 MUST_USE bool adapter_post_by_template(struct adapter *adapter, const struct qp_object *qp,
 				       uint64_t wr_id, uint32_t flags, const struct sge *sge);
-/* The same for one of a list, with the lock; adapter_send comes after the last, or, if all of it
- * went so, adapter_unlock_listed, which also leaves the lock. */
+/* adapter_post for one request of a list, with the lock held. After the last one the caller calls
+ * adapter_send or, if all requests went this way, adapter_unlock_listed, which also leaves the
+ * lock. */
 MUST_USE bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 				  const struct send_request *request);
-/* The same two for a WRITE or READ, which is carried out. */
+/* adapter_post and adapter_post_listed for a WRITE or READ, which is carried out by RMA. */
 MUST_USE bool adapter_rma(struct adapter *adapter, struct qp_object *qp,
 			  const struct send_request *request);
 MUST_USE bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
 				 const struct send_request *request);
 void adapter_unlock_listed(struct adapter *adapter);
-/* The same as adapter_rma for a WRITE, if it is like the one before it. Returns where it went: an
- * address to be asked for (base/cache_line.h), never followed; NULL: nothing was done. */
+/* adapter_rma for a WRITE that matches the one before it. Returns the address it wrote to, which
+ * the caller may only prefetch (base/cache_line.h), never follow; NULL: nothing was done. */
 bool adapter_has_rma_template(const struct adapter *adapter, const struct qp_object *qp);
 MUST_USE const uint8_t *adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp,
 						uint64_t wr_id, uint32_t flags,
 						const struct sge *sge,
 						const struct remote_place *remote);
-/* The same after posting to one queue pair; reads the clock only if it must. */
+/* adapter_transmit after posting to one queue pair; reads the clock only if it must. */
 void adapter_send(struct adapter *adapter, struct qp_object *qp);
-/* After a queue pair was told its peer: looks for the way there. adapter_transmit comes next. */
+/* After a queue pair was told its peer: asks softibd for the flow. adapter_transmit comes next. */
 void adapter_prepare(struct adapter *adapter, struct qp_object *qp, time_ns now);
-/* Before a queue pair stops: sends what it owes its peer. */
+/* Before a queue pair stops: sends the responses that it owes its peer. */
 void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now);
 
 /* Reads the rings, expires timers, transmits. Returns whether anything happened. Call when a poll
  * finds nothing. */
 bool adapter_progress(struct adapter *adapter, time_ns now);
-/* The same, for a program that polls: reads the clock only if it must, and now and then. */
+/* adapter_progress for a program that polls: reads the clock only now and then, or if it must. */
 bool adapter_poll(struct adapter *adapter);
-/* Some completion queue shows the time of its completions. */
+/* Some completion queue shows timestamps. */
 void adapter_want_time(struct adapter *adapter);
 
-/* Whether what was sent last went by the fabric path. Lock held. */
+/* Whether the last packets were relayed by softibd. Lock held. */
 bool adapter_sends_through_softibd(const struct adapter *adapter);
 
-/* How many programs of the fabric there are for each processor that this one may use; at least 1.
- */
+/* How many programs of the fabric share each core that this process may use; at least 1. */
 unsigned adapter_programs_per_core(const struct adapter *adapter);
-/* Whether links take time, so that static rates hold. */
+/* Whether links take time (--paced), so that static rates hold. */
 bool adapter_is_paced(const struct adapter *adapter);
-/* The program sleeps for a moment, less than a second, though it has asked for nothing of the kind.
- * Not with the lock. */
+/* Makes the program sleep for a moment, less than a second, though it has not asked to. Not with
+ * the lock held. */
 void adapter_nap(struct adapter *adapter, time_ns nap_ns);
 
-/* The program will wait for an event instead of polling. */
+/* The program is going to wait for an event instead of polling. */
 void adapter_expect_silence(struct adapter *adapter);
 
 /* Asks softibd for more QPNs. The lock is held on entry and on return, and released while waiting.

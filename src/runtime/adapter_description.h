@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An adapter of this program's host as softibd describes it, before it is opened. */
+/* An adapter of this program's host as softibd describes it before the adapter is opened. */
 #ifndef SOFTIB_RUNTIME_ADAPTER_DESCRIPTION_H
 #define SOFTIB_RUNTIME_ADAPTER_DESCRIPTION_H
 
@@ -7,7 +7,6 @@
 
 enum { SESSION_ADAPTERS_MAX = 32, SESSION_NAME_BYTES = 64, SESSION_PATH_BYTES = 256 };
 
-/* An adapter of this host as softibd describes it. */
 struct adapter_description {
 	char name[20];			       /* softib0 */
 	char device_name[20];		       /* uverbs0 */

@@ -18,8 +18,8 @@
 #include "runtime/packets/transmit.h"
 #include "runtime/rma/rkey_export.h"
 
-/* Keys of processes that run at the same time are rarely the same: who imports a region can use its
- * key. */
+/* Processes that run at the same time rarely have equal keys, so a process that imports a region
+ * can use its key. */
 enum { PORTS_WAIT_MS = 5000, KEYS_PER_PROCESS = 509 };
 
 static void ignore_event(void *context, const struct hca_event *event)
@@ -79,7 +79,7 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	adapter->hca.environment.take_back = zcopy_revoke;
 	rkey_export_watch(adapter);
 	memory_guard_begin(adapter);
-	/* What softibd gave when the adapter was open before is still ours. */
+	/* The QPNs that softibd gave when the adapter was open before are still ours. */
 	for (unsigned i = 0; i < adapter->grant_count && !error; i++)
 		error = hca_add_qpns(&adapter->hca, adapter->grants[i].first,
 				     adapter->grants[i].count);
@@ -113,8 +113,8 @@ static bool ports_are_known(const struct hca *hca)
 	return true;
 }
 
-/* The updates are in the ring by the time softibd has answered, but another ring may have to be
- * fetched before they are read. */
+/* The port updates are in the ring by the time softibd has answered, but another ring may have to
+ * be fetched before they are read. */
 static int wait_for_ports(struct adapter *adapter)
 {
 	struct process_runtime *runtime = adapter->runtime;
@@ -137,8 +137,8 @@ static int wait_for_ports(struct adapter *adapter)
 	return -ETIMEDOUT;
 }
 
-/* Opening is rare and asks softibd, so openers go one by one; the session's mutex for attaching
- * serves. */
+/* Opening is rare and asks softibd, so openers go one by one, under the session's mutex for
+ * attaching. */
 static int open_first(struct adapter *adapter, const struct hca_owner *owner)
 {
 	struct process_runtime *runtime = adapter->runtime;
@@ -201,8 +201,8 @@ void adapter_close(struct adapter *adapter)
 	if (--adapter->open_count == 0) {
 		runtime_lock(adapter->runtime);
 		hca->owner = adapter_nobody;
-		/* What a program did not destroy stays until it exits, as it would with a kernel
-		 * that has no close yet. */
+		/* Objects that the program did not destroy stay until it exits, as with a kernel
+		 * before close(). */
 		if (hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0 &&
 		    hca->pd_count == 0 && hca->rdd_count == 0) {
 			hca_release(hca);

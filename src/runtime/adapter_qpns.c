@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue pair numbers of an adapter in this process: softibd gives them in blocks, and more at
- * once to a process that has many. */
+/* The queue pair numbers of an adapter in this process. softibd gives them in blocks, and larger
+ * blocks to a process that has many. */
 #include "runtime/adapter.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int remember_grant(struct adapter *adapter, struct qpn_grant grant)
 
 enum { QPNS_PER_GRANT_MAX = 64 * QPN_BLOCK };
 
-/* As many as the adapter has, so that millions of queue pairs need few grants. */
+/* As many as the adapter has already, so that millions of queue pairs need few grants. */
 static uint32_t qpns_to_ask_for(const struct adapter *adapter)
 {
 	uint32_t count = 0;
@@ -71,7 +71,7 @@ int adapter_more_qpns(struct adapter *adapter)
 	int error;
 
 	adapter_unlock(adapter);
-	/* What is left may be no longer in one piece. */
+	/* The free numbers may no longer be contiguous: ask for fewer. */
 	do {
 		error = ask_for_qpns(adapter, asked_count, &grant);
 		asked_count /= 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock that one thread takes and leaves with plain stores: see biased_lock.h. */
+/* The slow paths of the biased lock: see biased_lock.h. */
 #include "runtime/biased_lock.h"
 
 #include <linux/membarrier.h>
@@ -13,13 +13,13 @@
 
 enum { STRANGERS_PER_CHANGE = 32, SPINS_PER_YIELD = 256 };
 
-/* Nobody's: the next who takes the lock gets one. */
+/* No thread's: the next thread that takes the lock gets a bias. */
 static struct bias *first_bias(struct biased_lock *lock)
 {
 	return &lock->biases[0];
 }
 
-/* Nobody's, for good. */
+/* No thread's, for good: the lock is a mutex from now on. */
 static struct bias *last_bias(struct biased_lock *lock)
 {
 	return &lock->biases[1 + BIASED_LOCK_BIASES];
@@ -30,7 +30,7 @@ static bool membarrier(int command)
 	return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-/* The thread sanitizer knows nothing of such barriers. */
+/* The thread sanitizer does not model membarrier. */
 static bool can_bias(void)
 {
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
@@ -47,7 +47,7 @@ void biased_lock_init(struct biased_lock *lock)
 	*lock = (struct biased_lock){0};
 	lock->bias = can_bias() ? first_bias(lock) : last_bias(lock);
 	pthread_mutexattr_init(&kind);
-	/* Whoever holds it leaves within microseconds: a short spin beats a sleep. */
+	/* The holder leaves within microseconds: a short spin beats a sleep. */
 	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
 	pthread_mutex_init(&lock->mutex, &kind);
 	pthread_mutexattr_destroy(&kind);
@@ -65,7 +65,8 @@ void biased_lock_never_bias_to_me(struct biased_lock *lock)
 	biased_lock_leave(lock);
 }
 
-/* With the mutex: waits until the favoured thread is out; it stays out until is_wanted is 0. */
+/* With the mutex held: waits until the biased thread has left the lock; it stays out until
+ * is_wanted is 0. */
 static void keep_biased_out(struct biased_lock *lock)
 {
 	__atomic_store_n(&lock->is_wanted, 1, __ATOMIC_RELAXED);
@@ -75,7 +76,7 @@ static void keep_biased_out(struct biased_lock *lock)
 			sched_yield();
 }
 
-/* Held, and the favoured thread is out. */
+/* The lock is held, and the biased thread is out. */
 static void change_bias(struct biased_lock *lock)
 {
 	struct bias *next = lock->bias + 1;
@@ -100,8 +101,9 @@ void biased_lock_take_slowly(struct biased_lock *lock)
 		change_bias(lock);
 }
 
-/* The thread may have the lock by its favour: it gets the mutex as well, and gives up the favour's
- * word, so that leaving finds the mutex. Somebody who has the mutex waits for that word. */
+/* The thread may hold the lock by its bias only: it takes the mutex as well and clears is_held, so
+ * that leaving goes by the mutex. If another thread has the mutex, that thread waits for is_held.
+ */
 bool biased_lock_will_leave_slowly(struct biased_lock *lock)
 {
 	if (lock->holder == this_thread())

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock that one thread takes and leaves with plain stores: the one that takes it nearly always.
+ * A biased lock: the thread that takes it nearly always takes and leaves it with plain stores.
  *
- * The others take a mutex, say that they want the lock, have every thread of the process pass a
- * barrier (membarrier), and wait until the favoured one is out. That one looks whether it is wanted
- * after it has said that it is in; with the barrier in between, one of the two sees the other. A
- * thread may be stopped for any time between reading that it is favoured and saying that it is in:
- * so it reads once more that it still is, and each favour has a word of its own to be in by. A
- * program whose threads take turns loses the favour for good after a few changes and has a mutex.
+ * Every other thread takes a mutex, sets is_wanted, makes all threads of the process pass a barrier
+ * (membarrier), and waits until the biased thread has left. The biased thread sets is_held first
+ * and checks is_wanted afterwards. With the barrier in between, one of the two threads sees the
+ * other's store.
+ *
+ * The biased thread may be preempted between checking its bias and setting is_held, and the bias
+ * may change meanwhile. So it rechecks the bias afterwards, and each bias has an is_held of its
+ * own.
+ *
+ * A program whose threads take turns loses the bias for good after a few changes; the lock is a
+ * mutex then.
  */
 #ifndef SOFTIB_RUNTIME_BIASED_LOCK_H
 #define SOFTIB_RUNTIME_BIASED_LOCK_H
@@ -19,35 +24,35 @@
 
 enum { BIASED_LOCK_BIASES = 8 };
 
-/* Given once, and taken away for good when another is given. */
+/* Given to one thread, and taken away for good when another thread gets one. */
 struct bias {
-	const void *thread; /* NULL: to nobody */
-	uint32_t is_held;   /* the lock, by this thread, without the mutex */
+	const void *thread; /* NULL: no thread's */
+	uint32_t is_held;   /* the thread holds the lock without the mutex */
 };
 
 struct biased_lock {
-	struct bias *bias;  /* the one that counts. Changes while is_wanted */
-	uint32_t is_wanted; /* by who holds the mutex */
-	unsigned strangers; /* that took it since the favour changed */
-	struct bias biases[1 + BIASED_LOCK_BIASES + 1]; /* the first and the last: nobody's */
+	struct bias *bias;  /* the current one; changes only while is_wanted */
+	uint32_t is_wanted; /* by the thread that holds the mutex */
+	unsigned strangers; /* times that other threads took the lock since the bias changed */
+	struct bias biases[1 + BIASED_LOCK_BIASES + 1]; /* the first and the last are no thread's */
 	pthread_mutex_t mutex;
-	const void *never_biased; /* thread */
-	const void *holder;	  /* thread: of the mutex and so of the lock; NULL: none */
-	/* Called by who leaves it with the mutex; NULL: nobody cares. */
+	const void *never_biased; /* this thread never gets the bias */
+	const void *holder;	  /* the thread that holds the mutex, and so the lock; NULL: none */
+	/* Called by a thread that leaves the lock by the mutex; may be NULL. */
 	void (*before_leaving)(struct biased_lock *lock);
 };
 
-/* Where it lies, it stays. */
+/* The lock must not move afterwards. */
 void biased_lock_init(struct biased_lock *lock);
 void biased_lock_destroy(struct biased_lock *lock);
-/* The calling thread takes it now and then only, on behalf of another. */
+/* The calling thread takes the lock only now and then, on behalf of another thread. */
 void biased_lock_never_bias_to_me(struct biased_lock *lock);
 
 /* For the functions below. */
 void biased_lock_take_slowly(struct biased_lock *lock);
 void biased_lock_leave_slowly(struct biased_lock *lock);
 
-/* Different for each thread that lives. */
+/* A different value for each living thread. */
 static inline const void *this_thread(void)
 {
 #if defined(__x86_64__)
@@ -60,7 +65,7 @@ static inline const void *this_thread(void)
 #endif
 }
 
-/* The favour of the calling thread, as it was a moment ago; NULL: none. */
+/* The bias of the calling thread, as it was a moment ago; NULL: none. */
 static inline struct bias *biased_lock_bias(struct biased_lock *lock)
 {
 	struct bias *bias = __atomic_load_n(&lock->bias, __ATOMIC_ACQUIRE);
@@ -68,11 +73,12 @@ static inline struct bias *biased_lock_bias(struct biased_lock *lock)
 	return likely(bias->thread == this_thread()) ? bias : NULL;
 }
 
-/* Takes the lock unless somebody wants it or has got the favour. */
+/* Takes the lock unless another thread wants it or has got the bias. */
 static inline bool biased_lock_enter(struct biased_lock *lock, struct bias *bias)
 {
 	__atomic_store_n(&bias->is_held, 1, __ATOMIC_RELAXED);
-	/* The processor's part is the barrier of those who want it. */
+	/* Only the compiler needs a fence here: the other thread's membarrier is the fence of the
+	 * processor. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (likely(!__atomic_load_n(&lock->is_wanted, __ATOMIC_ACQUIRE) &&
 		   __atomic_load_n(&lock->bias, __ATOMIC_RELAXED) == bias))
@@ -89,8 +95,8 @@ static inline void biased_lock_take(struct biased_lock *lock)
 		biased_lock_take_slowly(lock);
 }
 
-/* Takes it if the calling thread has the favour and nobody else wants it. No call: whoever goes
- * another way if it can't has no use for registers that survive one. */
+/* Takes the lock if the calling thread has the bias and no other thread wants the lock. Makes no
+ * call, so that a caller with another way to go need not save registers. */
 static inline bool biased_lock_try(struct biased_lock *lock)
 {
 	struct bias *bias = biased_lock_bias(lock);
@@ -98,7 +104,8 @@ static inline bool biased_lock_try(struct biased_lock *lock)
 	return likely(bias) && likely(biased_lock_enter(lock, bias));
 }
 
-/* Whether the calling thread has it. Takes no lock and changes nothing: for signal handlers. */
+/* Whether the calling thread holds the lock. Takes no lock and changes nothing: for signal
+ * handlers. */
 static inline bool biased_lock_is_mine(const struct biased_lock *lock)
 {
 	const struct bias *bias = __atomic_load_n(&lock->bias, __ATOMIC_ACQUIRE);
@@ -108,7 +115,8 @@ static inline bool biased_lock_is_mine(const struct biased_lock *lock)
 	       __atomic_load_n(&lock->holder, __ATOMIC_RELAXED) == this_thread();
 }
 
-/* In a signal handler of the thread that has it: whether that will call before_leaving. */
+/* In a signal handler of the thread that holds the lock: whether leaving it will call
+ * before_leaving. */
 MUST_USE bool biased_lock_will_leave_slowly(struct biased_lock *lock);
 
 static inline void biased_lock_leave(struct biased_lock *lock)

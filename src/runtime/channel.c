@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pair of rings with somebody else: publishing, doorbells, and what to do when the other end does
- * not read. */
+/* Publishing and doorbells of a channel, and the detection of a peer that does not read. */
 #include "runtime/channel.h"
 
 #include <sys/mman.h>
@@ -78,8 +77,8 @@ void channel_release(struct channel *channel)
 		doorbell_ring(channel->doorbell);
 }
 
-/* What is asked must be what is needed: with less, the other end would ring no more, and with the
- * end of the ring in the way the free bytes count all the same. */
+/* The request must name the bytes that are needed. With fewer, the other side would ring once and
+ * no more. The free bytes count even where the end of the ring lies between them. */
 bool channel_wait_for_room(struct channel *channel, uint32_t byte_count)
 {
 	return ring_wait_for_room(&channel->out, byte_count) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pair of rings with somebody else: softibd (up and down), or another process (a direct ring each
+/* A channel: a pair of rings with softibd (up and down) or with another process (a direct ring each
  * way). */
 #ifndef SOFTIB_RUNTIME_CHANNEL_H
 #define SOFTIB_RUNTIME_CHANNEL_H
@@ -17,9 +17,9 @@
 #include "runtime/packets/rnr_hold.h"
 #include "runtime/fast/burst.h"
 
-/* A consumer that takes nothing for so long holds the head of the queue; packets to it are thrown
- * away like at a switch's head-of-queue limit, so that the senders' retry counters run (vol 1,
- * chapter 18). */
+/* A consumer that takes nothing for this long holds up its queue. Packets to it are discarded, as
+ * at the head-of-queue limit of a switch, so that the senders' retry counters run (vol 1, chapter
+ * 18). */
 #define CHANNEL_STALL_NS MILLISECONDS(200)
 
 struct grant_table;
@@ -30,7 +30,7 @@ struct rma_peer;
 enum channel_state {
 	CHANNEL_WANTED, /* named by softibd, not mapped yet */
 	CHANNEL_OPEN,
-	CHANNEL_DEAD, /* its peer wrote nonsense: never touched again */
+	CHANNEL_DEAD, /* the peer wrote malformed records: never used again */
 };
 
 struct channel {
@@ -38,40 +38,40 @@ struct channel {
 	uint32_t id; /* of a direct ring */
 	struct ring_producer out;
 	struct ring_consumer in;
-	struct word_producer words_out; /* of a direct channel, like words_in */
+	struct word_producer words_out; /* of a direct channel, as words_in */
 	struct word_consumer words_in;
-	unsigned rounds_with_records; /* for runtime/fast/short_send.h */
+	unsigned rounds_with_records; /* for runtime/fast/short_receive.c */
 	struct pingpong pingpong;
 	struct burst_in burst_in; /* of a direct channel */
 	struct rx_expected rx_expected;
-	struct rnr_hold rnr_hold; /* with what lies next in the ring */
-	unsigned release_in; /* not 0: idle rounds until the other end is shown how far we read */
-	struct ud_zcopies zcopies; /* of ours, to the other end */
-	int doorbell;		   /* the consumer's at the other end */
+	struct rnr_hold rnr_hold; /* of the next record in the ring */
+	unsigned release_in; /* not 0: idle rounds until we show the peer how far we have read */
+	struct ud_zcopies zcopies; /* our UD zcopies to the peer */
+	int doorbell;		   /* the peer's, to wake the consumer of `out` */
 	void *memory;		   /* NULL unless the channel owns the mapping */
 	size_t memory_bytes;
-	struct list waiting;	 /* struct qp by ready_link: wants room */
-	struct list unpublished; /* in the owner's list while records are not published */
-	time_ns full_since;	 /* TIME_NEVER while nobody waits */
-	uint64_t full_head;	 /* where the consumer stood then */
-	bool is_stalled;	 /* throw away what does not fit */
-	/* Of a direct ring (ipc/rma_area.h): what goes past the packets. */
-	struct rma_area *rma_out;   /* what we do at the other end */
-	struct rma_area *rma_in;    /* what the other end does here */
-	struct rma_peer *peer;	    /* NULL: nothing can be done there */
-	struct grant_table *grants; /* NULL: nobody has asked yet */
+	struct list waiting;	 /* struct qp by ready_link that wait for room */
+	struct list unpublished; /* in the runtime's list while records are unpublished */
+	time_ns full_since;	 /* TIME_NEVER while no queue pair waits */
+	uint64_t full_head;	 /* the consumer's position at that time */
+	bool is_stalled;	 /* discard packets that do not fit */
+	/* RMA by a direct ring (ipc/rma_area.h). */
+	struct rma_area *rma_out;   /* our RMA at the peer */
+	struct rma_area *rma_in;    /* the peer's RMA here */
+	struct rma_peer *peer;	    /* NULL: no RMA is possible there */
+	struct grant_table *grants; /* NULL: the peer has not asked yet */
 	struct pin_table *pins;	    /* runtime/rma/pinned_range.h; NULL: none */
 	bool peer_takes_zcopy;	    /* runtime/zcopy/zcopy_send.h */
-	uint64_t taken_head; /* where the consumer stood when it was last seen to have moved */
+	uint64_t taken_head; /* the consumer's position when it was last found to have moved */
 	time_ns taken_at;
 };
 
 void channel_init(struct channel *channel, uint32_t id);
 void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory,
 		  size_t in_bytes, int doorbell);
-/* The words beside the rings of a direct channel. */
+/* Opens the word rings beside the rings of a direct channel. */
 void channel_open_words(struct channel *channel, void *out_memory, void *in_memory);
-/* Unmaps and closes; nobody may wait on it. */
+/* Unmaps and closes; no queue pair may wait on the channel. */
 void channel_close(struct channel *channel);
 
 static inline bool channel_is_corrupt(const struct channel *channel)
@@ -84,38 +84,37 @@ static inline bool channel_has_words(const struct channel *channel)
 	return channel->words_in.shared && !word_ring_is_empty(&channel->words_in);
 }
 
-/* Whether the other end has sent something that was not read. */
+/* Whether the peer has sent something that was not read yet. */
 static inline bool channel_has_more(const struct channel *channel)
 {
 	return !ring_is_empty(&channel->in) || channel_has_words(channel);
 }
 
-/* Whether what was not read waits for the program. The helper looks after it every
- * RNR_HOLD_LOOK_NS; nobody need ring. */
+/* Whether the unread records wait for the program to post a receive. The progress thread checks
+ * them every RNR_HOLD_LOOK_NS; nobody has to ring. */
 static inline bool channel_holds_back(const struct channel *channel)
 {
 	return channel->rnr_hold.is_waiting;
 }
 
-/* Shows what was written to the other end, and wakes it if it sleeps. */
+/* Shows the written records to the peer, and wakes the peer if it sleeps. */
 void channel_publish(struct channel *channel);
-/* The helper has said on every channel that it sleeps: whether there is something to do after all.
- */
+/* The progress thread has marked every ring as sleeping: returns whether there is something to do
+ * after all. */
 MUST_USE bool channel_sleep_end(struct channel *channel);
-/* Gives room back to the other end, and wakes it if it waits for some. */
+/* Gives room back to the peer, and wakes the peer if it waits for room. */
 void channel_release(struct channel *channel);
 
-/* Asks the other end to ring when there is more room; returns true if byte_count are free already.
- */
+/* Asks the peer to ring when there is more room; true: byte_count bytes are free already. */
 MUST_USE bool channel_wait_for_room(struct channel *channel, uint32_t byte_count);
-/* There was no room at that time: starts or goes on measuring how long. */
+/* The ring had no room at that time: starts or continues measuring for how long. */
 void channel_is_full(struct channel *channel, time_ns now);
-/* Whether those who wait should try again: there is room for byte_count, or the consumer has
+/* Whether the waiting queue pairs should try again: byte_count bytes are free, or the consumer has
  * stalled. */
 bool channel_should_retry(struct channel *channel, time_ns now, uint64_t byte_count);
-/* Whether the record that ends at position is still unread by a consumer that does take records. */
+/* Whether the record that ends at position is unread, and its consumer still takes records. */
 bool channel_is_underway(struct channel *channel, uint64_t position, time_ns now);
-/* When channel_should_retry may turn true without the other end's doing. */
+/* When channel_should_retry may become true without an act of the peer. */
 time_ns channel_deadline(const struct channel *channel);
 
 #endif

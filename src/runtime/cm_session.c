@@ -13,11 +13,11 @@
 #include "runtime/softibd_connection.h"
 #include "runtime/session.h"
 
-/* A command lies in the socket no longer than this. */
+/* A command waits in the socket no longer than this. */
 #define POST_TIME_MAX MILLISECONDS(250)
 
-/* Covers what follows; held for one question and its answer, and never while a thread can be
- * cancelled. */
+/* Covers the variables below. Held for one question and its answer, and never while the thread can
+ * be cancelled. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int command_socket = -1;
 static bool handles_fork;
@@ -98,7 +98,7 @@ static int receive_answer(struct cm_answer *ret_answer, int *ret_descriptor)
 	return length == (ssize_t)sizeof(*ret_answer) ? 0 : -ENODEV;
 }
 
-/* The descriptor goes with it; -1: none. */
+/* descriptor: sent with the command; -1: none. */
 static ssize_t send_command(const struct cm_command *command, int descriptor)
 {
 	struct iovec piece = {(void *)(uintptr_t)command, cm_command_bytes(command)};
@@ -135,7 +135,7 @@ static int say(const struct cm_command *command, int descriptor)
 	return length == (ssize_t)cm_command_bytes(command) ? 0 : -ENODEV;
 }
 
-/* ret_descriptor is NULL where the answer brings none. */
+/* ret_descriptor: NULL if the answer brings no descriptor. */
 static int exchange(const struct cm_command *command, int given_descriptor,
 		    struct cm_answer *ret_answer, int *ret_descriptor)
 {
@@ -202,7 +202,7 @@ static int read_event(int channel, int flags, struct cm_event_message *ret_event
 
 	if (length < 0)
 		return -errno;
-	/* The end of the channel's other side, or nothing that softibd would write. */
+	/* softibd has closed its side, or the message is not one of softibd's. */
 	if ((size_t)length < offsetof(struct cm_event_message, private_data) ||
 	    (size_t)length != cm_event_bytes(ret_event))
 		return -ENODEV;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct channels: rings with other processes, from softibd's naming one to its closing. */
+/* Direct channels: rings with other processes, from softibd's offer to the close. */
 #include "ipc/doorbell.h"
 #include "runtime/direct_channels.h"
 
@@ -24,7 +24,7 @@ static struct channel *find_channel(const struct process_runtime *runtime, uint3
 	return NULL;
 }
 
-/* A helper that stays out looks at it without the lock. */
+/* A progress thread that stays out reads it without the lock. */
 static void set_wanted_count(struct process_runtime *runtime, unsigned count)
 {
 	__atomic_store_n(&runtime->wanted_count, count, __ATOMIC_RELAXED);
@@ -52,12 +52,12 @@ struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id)
 	channel_init(channel, id);
 	runtime->channels[runtime->channel_count++] = channel;
 	set_wanted_count(runtime, runtime->wanted_count + 1);
-	/* Whoever finds the record may be a polling program; the helper does the asking. */
+	/* The caller may be a polling program; the progress thread asks softibd. */
 	doorbell_ring(runtime->doorbell);
 	return channel;
 }
 
-/* One that wrote nonsense keeps its place, so that it is not fetched again. */
+/* A channel whose peer wrote malformed records keeps its place, so that it is not fetched again. */
 static void bury_channel(struct process_runtime *runtime, struct channel *channel)
 {
 	ud_zcopies_close(runtime, channel, runtime_now());
@@ -121,7 +121,7 @@ static int fetch(struct session *session, uint32_t id, struct fetched *ret_fetch
 	if (error)
 		return error;
 	error = answer_number(answer, "outgoing", &outgoing);
-	/* A process's ring to itself is written and read in the same place. */
+	/* A process's ring to itself is written and read in one place. */
 	if (!error)
 		error = answer_number(answer, "incoming", &incoming);
 	if (!error && (outgoing > 1 || incoming > 1 || message.descriptor_count != 3))
@@ -140,15 +140,15 @@ static int fetch(struct session *session, uint32_t id, struct fetched *ret_fetch
 	return error;
 }
 
-/* softibd takes a ring for fetched once it has answered. Where we could not keep it, for want of
- * descriptors say, nobody would read it: it is closed, and packets go by the fabric. */
+/* softibd counts a ring as fetched once it has answered. If we could not keep the ring (out of
+ * descriptors, say), nobody would read it: softibd closes it and relays the packets. */
 static void refuse(struct session *session, uint32_t id)
 {
 	json_t *answer;
 	char text[64];
 
 	snprintf(text, sizeof(text), "{\"command\":\"refuse\",\"id\":%u}", id);
-	/* One that does not answer is on its way out. */
+	/* A softibd that does not answer is about to exit. */
 	if (session_ask_plain(session, text, &answer) == 0)
 		json_decref(answer);
 }
@@ -186,8 +186,8 @@ void direct_channels_fetch(struct process_runtime *runtime)
 
 		if (channel->state != CHANNEL_WANTED)
 			continue;
-		/* Only the helper fetches and reaping leaves wanted ones alone, so the channel
-		 * stays while the lock is away; the array may move. */
+		/* The channel stays while the lock is released: only the progress thread fetches,
+		 * and reaping leaves wanted channels alone. The array may move. */
 		runtime_unlock(runtime);
 
 		int error = fetch(runtime->session, channel->id, &fetched);
@@ -201,7 +201,7 @@ void direct_channels_fetch(struct process_runtime *runtime)
 			open_channel(runtime, channel, &fetched);
 		else
 			bury_channel(runtime, channel);
-		/* Others may have come and gone meanwhile. */
+		/* Other channels may have come and gone meanwhile. */
 		i = (unsigned)-1;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct channels: rings with other processes, from softibd's naming one to its closing. */
+/* Direct channels: rings with other processes, from softibd's offer to the close. */
 #ifndef SOFTIB_RUNTIME_DIRECT_CHANNELS_H
 #define SOFTIB_RUNTIME_DIRECT_CHANNELS_H
 
@@ -9,15 +9,15 @@
 struct process_runtime;
 struct channel;
 
-/* The channel of that id, or a new one that the helper will fetch; NULL when memory is out. */
+/* The channel of that id, or a new one that the progress thread will fetch; NULL: out of memory. */
 struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id);
 
-/* Fetches wanted channels from softibd. Only the helper calls it. Gives the lock up while it asks.
- */
+/* Fetches wanted channels from softibd. Only the progress thread calls it. Releases the lock while
+ * it asks. */
 void direct_channels_fetch(struct process_runtime *runtime);
 
-/* Leaves rings whose peer wrote nonsense, and those that softibd closed once they are read. Returns
- * whether there was one. */
+/* Closes rings whose peer wrote malformed records, and rings that softibd closed once they are read
+ * to the end. Returns whether there was one. */
 bool direct_channels_reap(struct process_runtime *runtime);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows: the table, the questions to softibd and what its answers mean. */
+/* Flows: the table, the questions to softibd, and the answers. */
 #include "runtime/flows.h"
 
 #include <errno.h>
@@ -10,8 +10,9 @@
 #include "wire/pkey.h"
 
 /* First and last unicast LIDs that a switch forwards (vol 1, chapter 4). */
-/* Earlier packets leave the fabric within microseconds unless the destination does not read: wait
- * for them a few times, twice as long each time, then go by the fabric and ask again much later. */
+/* Earlier packets leave the fabric within microseconds unless the destination does not read. So
+ * wait for them a few times, twice as long each time; then have packets relayed and ask again much
+ * later. */
 enum { HOLDS_MAX = 6, FABRIC_BACKOFFS_MAX = 6 };
 #define HOLD_NS	   MICROSECONDS(50)
 #define BACKOFF_NS MILLISECONDS(10)
@@ -202,8 +203,8 @@ static void go_by_fabric(struct flow *flow, uint32_t generation, time_ns ask_at)
 void flow_answer(struct flow_table *table, struct flow *flow, const struct resolve_answer *answer,
 		 struct channel *channel, uint32_t generation, time_ns now)
 {
-	/* One that was not asked about (or asked about again after its channel went) has nothing to
-	 * learn. */
+	/* A flow that was not asked about, or that was asked about again after its channel closed,
+	 * ignores the answer. */
 	if (flow->state != FLOW_RESOLVING)
 		return;
 	if (answer->verdict == RESOLVED_FABRIC && answer->generation == generation) {
@@ -227,7 +228,7 @@ void flow_answer(struct flow_table *table, struct flow *flow, const struct resol
 		flow->fabric_count = 0;
 		return;
 	}
-	/* Going by the fabric is always allowed: the receiver reads its rings first. */
+	/* Relaying is always allowed: the receiver reads its rings first. */
 	if (flow->hold_count < HOLDS_MAX && !(channel && channel->state == CHANNEL_DEAD)) {
 		hold(table, flow, now);
 		return;
@@ -235,8 +236,8 @@ void flow_answer(struct flow_table *table, struct flow *flow, const struct resol
 	go_by_fabric(flow, generation, now + (BACKOFF_NS << flow->fabric_count));
 	if (flow->fabric_count < FABRIC_BACKOFFS_MAX)
 		flow->fabric_count++;
-	/* Once it is known to be busy, the next question gets one chance, so that little time is
-	 * lost. */
+	/* Once the flow is known to be busy, the next question gets one chance, so that little time
+	 * is lost. */
 	flow->hold_count = HOLDS_MAX - 2;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows: for each destination that this process sends to, whether its packets go through softibd's
- * fabric or straight into the destination's ring, as softibd decides (docs/ipc-protocol.md). */
+/* Flows: for each destination of this process, whether softibd relays the packets through its
+ * fabric, or the flow is offloaded to the destination's ring. softibd decides (docs/ipc-protocol.md). */
 #ifndef SOFTIB_RUNTIME_FLOWS_H
 #define SOFTIB_RUNTIME_FLOWS_H
 
@@ -14,36 +14,37 @@
 struct channel;
 struct qp_route;
 
-/* A program that sends datagrams to many has many flows; forgotten ones are asked about again. */
+/* A program that sends datagrams to many destinations has many flows; a flow that was dropped from
+ * the table is asked about again. */
 enum { FLOWS_MAX = 8192 };
 
 enum flow_state {
 	FLOW_UNRESOLVED,
 	FLOW_RESOLVING, /* softibd was asked */
-	FLOW_HOLDING,	/* earlier packets are on their way: ask again at ask_at, send nothing until
-			   then */
+	FLOW_HOLDING, /* earlier packets are still under way: ask again at ask_at, and send nothing
+			 until then */
 	FLOW_RING_WANTED, /* the answer names a ring that is not mapped yet */
 	FLOW_DIRECT,
 	FLOW_FABRIC,
-	FLOW_FABRIC_ALWAYS, /* multicast: nobody to have a ring with */
+	FLOW_FABRIC_ALWAYS, /* multicast: no single peer to have a ring with */
 };
 
-/* What a flow is about, in one word: DLID, P_Key, QPN block, SL, source port. */
+/* The identity of a flow in one word: DLID, P_Key, QPN block, SL, source port. */
 typedef uint64_t flow_key;
 
 struct flow {
 	flow_key key;
 	uint32_t index;	     /* request_id of its questions */
-	uint32_t generation; /* in which it was resolved */
+	uint32_t generation; /* in which the answer holds */
 	enum flow_state state;
 	uint8_t hold_count;	   /* in a row */
-	uint8_t fabric_count;	   /* answers "by the fabric, for now" in a row */
+	uint8_t fabric_count;	   /* answers "relay, for now" in a row */
 	uint16_t destination_port; /* goes into the records of a direct ring */
 	uint32_t mtu;		   /* bytes */
 	uint32_t destination_qpn;  /* of the packet that asked */
-	struct channel *channel;   /* direct or wanted */
+	struct channel *channel;   /* open, or wanted */
 	struct flow_counters *counters;
-	time_ns ask_at;	     /* holding: when to ask; fabric: not before */
+	time_ns ask_at;	     /* holding: when to ask; relayed: not before */
 	struct list waiting; /* struct qp by ready_link */
 	struct list holding; /* in flow_table.holding */
 };
@@ -51,11 +52,11 @@ struct flow {
 struct flow_table {
 	struct flow **slots; /* open addressing, slot_count a power of two, at most half full */
 	uint32_t slot_count;
-	struct flow **flows; /* by index; NULL where one was forgotten */
-	uint32_t count;	     /* indexes that have been used */
+	struct flow **flows; /* by index; NULL where a flow was dropped */
+	uint32_t count;	     /* indexes in use, or used before */
 	uint32_t capacity;
 	uint32_t live_count;
-	uint32_t next_free; /* no index below is free */
+	uint32_t next_free; /* every index below is in use */
 	struct list holding;
 	struct flow_counters *counters; /* FLOW_SLOTS of them, shared with softibd */
 };
@@ -74,51 +75,53 @@ static inline flow_key flow_key_make(unsigned adapter_index, uint8_t port_number
 }
 flow_key flow_key_of(unsigned adapter_index, const struct qp_route *route);
 
-/* The flow of that key, made if there is none; NULL when memory is out. */
+/* The flow of that key, made if there is none; NULL: out of memory. */
 struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t destination_qpn);
-/* So many that it is time to forget some. */
+/* Whether idle flows should be dropped now. */
 static inline bool flow_table_is_full(const struct flow_table *table)
 {
 	return table->live_count >= FLOWS_MAX;
 }
 
-/* Forgets those that nobody waits for and no answer is due to. Nobody may keep a pointer to one. */
+/* Drops the flows that no queue pair waits for and no answer is due for. The callers must not keep
+ * pointers to them. */
 void flow_table_forget_idle(struct flow_table *table);
-/* By request_id; NULL for one that was never asked about. */
+/* By request_id; NULL: no such flow. */
 struct flow *flow_table_at(const struct flow_table *table, uint32_t index);
 
-/* The question that this flow puts to softibd; it is resolving from now on. */
+/* The question about this flow for softibd; the flow is resolving from now on. */
 struct resolve_request flow_ask(struct flow *flow, uint32_t generation);
 
-/* Softibd's answer. The channel of a direct answer is found or made by the caller and may not be
- * open yet. */
+/* Handles softibd's answer. The caller finds or makes the channel of a direct answer, which may not
+ * be open yet. */
 void flow_answer(struct flow_table *table, struct flow *flow, const struct resolve_answer *answer,
 		 struct channel *channel, uint32_t generation, time_ns now);
 
-/* Holding flows whose time has come go back to unresolved. Calls wake for each of them. */
+/* Holding flows whose time has come become unresolved. Calls wake for each of them. */
 void flow_table_expire(struct flow_table *table, time_ns now,
 		       void (*wake)(void *context, struct flow *flow), void *context);
 time_ns flow_table_deadline(const struct flow_table *table);
 
-/* Every flow by that channel is to be asked about again; wake is called for those that had queue
- * pairs waiting. */
+/* Every flow by that channel becomes unresolved; wake is called for the flows that used or wanted
+ * the ring. */
 void flow_table_forget_channel(struct flow_table *table, const struct channel *channel,
 			       void (*wake)(void *context, struct flow *flow), void *context);
-/* The channel is open: those that waited for it may go. */
+/* The channel is open: the flows that waited for it become direct. */
 void flow_table_channel_opened(struct flow_table *table, const struct channel *channel,
 			       void (*wake)(void *context, struct flow *flow), void *context);
 
-/* Counts packets sent past the fabric: words of four bytes, as they would be on a link. */
+/* Counts offloaded packets in words of four bytes, as on a link. */
 static inline void flow_count(struct flow *flow, uint64_t packets, uint64_t words)
 {
 	struct flow_counters *counters = flow->counters;
 
-	/* Only this process writes them; softibd reads. */
+	/* Only this process writes the counters; softibd reads them. */
 	__atomic_store_n(&counters->packets, counters->packets + packets, __ATOMIC_RELAXED);
 	__atomic_store_n(&counters->words, counters->words + words, __ATOMIC_RELAXED);
 }
 
-/* The same for what came back without the peer's doing. */
+/* flow_count for the responses of requests that were carried out by RMA: ACKs, READ and atomic
+ * responses. */
 static inline void flow_count_returned(struct flow *flow, uint64_t packets, uint64_t words)
 {
 	struct flow_counters *counters = flow->counters;

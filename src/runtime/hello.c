@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first thing a program says to softibd, and what it learns of its host. */
+/* A program's first question to softibd, and the answer that describes its host. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int copy_text(const json_t *object, const char *name, size_t byte_count, 
 	return 0;
 }
 
-/* GUIDs have 64 bits and JSON's numbers 63, so they travel as text: 0x... */
+/* GUIDs have 64 bits and JSON's numbers 63, so GUIDs travel as text: 0x... */
 static int read_guid(const json_t *object, const char *name, uint64_t *ret_guid)
 {
 	const char *text = json_string_value(json_object_get(object, name));

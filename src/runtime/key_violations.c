@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets under a wrong key, told to softibd (vol 1, chapters 9 and 14). */
+/* Reports packets with a wrong key to softibd (vol 1, chapters 9 and 14). */
 #include "runtime/key_violations.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define PAUSE_NS MILLISECONDS(1)
 
-/* false: no room in the ring. */
+/* false: the ring has no room. */
 static bool tell(struct process_runtime *runtime, unsigned adapter_index, unsigned port_index,
 		 struct key_violation *violation)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets that came under a wrong P_Key or Q_Key for queue pairs of this process: softibd is told,
- * because PortInfo's counters and traps 257 and 258 are the port's.
+ * Packets that came with a wrong P_Key or Q_Key for queue pairs of this process. softibd gets a
+ * report, because PortInfo's counters and traps 257 and 258 belong to the port.
  *
- * The first is told at once. Those that come within a millisecond after it are told together, with
- * the addresses of the last: somebody who floods a port costs softibd no more than that.
+ * The first violation is reported at once. Violations within the next millisecond are reported
+ * together, with the addresses of the last one: a peer that floods a port costs softibd one report
+ * per millisecond.
  */
 #ifndef SOFTIB_RUNTIME_KEY_VIOLATIONS_H
 #define SOFTIB_RUNTIME_KEY_VIOLATIONS_H
@@ -17,7 +18,7 @@ struct process_runtime;
 /* qp_environment.key_violation */
 void key_violation_note(const struct qp *qp, const struct packet *packet, enum violated_key key);
 
-/* Tells what is due. */
+/* Sends the reports that are due. */
 void key_violations_tell(struct process_runtime *runtime, time_ns now);
 
 #endif

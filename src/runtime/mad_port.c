@@ -21,7 +21,7 @@ static const char *const kind_names[] = {
 	[MAD_AGENT_RAW] = "raw",
 };
 
-/* Asks with an object that is given away. */
+/* Asks with a JSON object, of which it takes ownership. */
 static int ask(json_t *question, json_t **ret_answer, struct control_message *ret_message)
 {
 	struct session *session;
@@ -68,7 +68,8 @@ int mad_port_open(const char *adapter, unsigned port_number)
 	return port;
 }
 
-/* softibd made the socket, so both know it by its inode; copies and children have it too. */
+/* softibd made the socket, so both sides know it by its inode, which duplicates and children share.
+ */
 static int identify(int port, json_int_t *ret_inode)
 {
 	struct stat status;
@@ -79,7 +80,7 @@ static int identify(int port, json_int_t *ret_inode)
 	return 0;
 }
 
-/* 64 bits are one more than JSON's numbers have. */
+/* As text: JSON's numbers have one bit less than 64. */
 static json_t *mask_to_json(uint64_t mask)
 {
 	return json_sprintf("0x%" PRIx64, mask);

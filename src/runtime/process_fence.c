@@ -18,6 +18,6 @@ bool process_fence_register(void)
 
 void process_fence(void)
 {
-	/* A process that is registered may always ask. */
+	/* A registered process may always ask, so the call does not fail. */
 	(void)membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }

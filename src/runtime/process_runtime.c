@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This process on its fabric: attaching, channels coming and going, and one round of progress. */
+/* The process runtime: attaching, failing, one round of progress. */
 #include "runtime/process_runtime.h"
 #include "runtime/channel_queues.h"
 
@@ -26,7 +26,7 @@
 #include "runtime/rma/rkey_export.h"
 #include "runtime/zcopy/ud_zcopy.h"
 
-/* Deadlines this close to the helper's own are not worth a system call. */
+/* A deadline this close to the progress thread's own is not worth a system call. */
 #define WAKE_SLACK_NS MILLISECONDS(1)
 
 enum { PAGE_BYTES = 4096 };
@@ -44,7 +44,7 @@ static int map_parts(struct process_runtime *runtime, struct control_message *me
 
 	int error = memory_file_map_readonly(message->descriptors[0], page_bytes, &page);
 
-	/* softibd may have rounded its page up. */
+	/* softibd may have rounded the page's size up. */
 	if (error == -EPROTO) {
 		page_bytes = PAGE_BYTES;
 		error = memory_file_map_readonly(message->descriptors[0], page_bytes, &page);
@@ -65,7 +65,7 @@ static int map_parts(struct process_runtime *runtime, struct control_message *me
 	runtime->fabric_page_bytes = page_bytes;
 	runtime->doorbell = control_message_take(message, 3);
 	doorbell = control_message_take(message, 4);
-	/* Without it all goes by packets. */
+	/* Without exported rkeys everything goes by packets. */
 	if (rkey_export_open(&runtime->rkey_export, control_message_take(message, 2)) != 0)
 		rkey_export_close(&runtime->rkey_export);
 	channel_open(&runtime->softibd, bytes + layout.up_offset, PROCESS_RING_BYTES,
@@ -98,7 +98,7 @@ static int attach(struct process_runtime *runtime)
 	return error;
 }
 
-/* What attach() got; nobody uses it yet. */
+/* Undoes attach(); nothing uses the parts yet. */
 static void detach(struct process_runtime *runtime)
 {
 	flow_table_release(&runtime->flows);
@@ -154,7 +154,7 @@ int runtime_get(struct session *session, struct process_runtime **ret_runtime)
 	if (!runtime)
 		error = create(session, &runtime);
 	if (!error) {
-		/* A fork looks at it without the mutex. */
+		/* before_fork reads it without the mutex. */
 		__atomic_store_n(&session->runtime, runtime, __ATOMIC_RELEASE);
 		*ret_runtime = runtime;
 	}
@@ -162,7 +162,7 @@ int runtime_get(struct session *session, struct process_runtime **ret_runtime)
 	return error;
 }
 
-/* The number may soon be another file's. */
+/* The descriptor's number may soon belong to another file. */
 static void close_doorbell(int *doorbell)
 {
 	if (*doorbell >= 0)
@@ -182,13 +182,13 @@ void runtime_abandon(struct process_runtime *runtime)
 		pinned_range_abandon(runtime->channels[i]);
 		if (runtime->channels[i]->peer)
 			pinned_write_abandon(&runtime->channels[i]->peer->pinned);
-		/* What is written there is the parent's. */
+		/* The RMA areas are the parent's. */
 		runtime->channels[i]->rma_in = NULL;
 		runtime->channels[i]->rma_out = NULL;
 	}
 	biased_lock_init(&runtime->lock);
-	/* Whoever polls what the parent posted finds it flushed. No events: the descriptors that
-	 * tell of them are the parent's too. */
+	/* A child that polls finds the parent's requests flushed. No events are raised: the
+	 * descriptors for them are the parent's, too. */
 	for (unsigned i = 0; i < runtime->adapter_limit; i++)
 		if (runtime->adapters[i])
 			runtime->adapters[i]->hca.owner = adapter_nobody;
@@ -287,7 +287,7 @@ void runtime_wake_progress_thread(struct process_runtime *runtime)
 	if (likely(!runtime_has_more_rma(runtime)) &&
 	    runtime_deadline(runtime) > runtime->progress_wakes_at - WAKE_SLACK_NS)
 		return;
-	/* It was rung for already. */
+	/* The doorbell was rung already. */
 	if (runtime->progress_wakes_at == 0)
 		return;
 	runtime->progress_wakes_at = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program does with the processors it gets. */
+/* How a program uses the cores it gets: see program_use.h. */
 #include "runtime/program_use.h"
 
 #include <sys/resource.h>
 #include <time.h>
 #include "runtime/runtime_state.h"
 
-/* A program that polls does so at least this often while it runs, whatever it does in between. */
+/* A program that polls does so at least this often while it runs, whatever else it does. */
 #define POLL_NS_MAX MICROSECONDS(10)
 
 struct program_use program_use_now(const struct process_runtime *runtime)
@@ -38,7 +38,7 @@ bool program_watch_is_polling(struct program_watch *watch, struct program_use no
 	const time_ns processor_ns = now.processor_ns - watch->last.processor_ns;
 	const bool polled_while_it_ran = polls >= processor_ns / POLL_NS_MAX;
 
-	/* It may have gone to sleep behind its last poll. */
+	/* The program may have gone to sleep after its last poll. */
 	if (polls)
 		watch->sleeps = watch->last.sleeps;
 	watch->last = now;

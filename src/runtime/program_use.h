@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program does with the processors it gets, for runtime/progress_thread.h: one that polls
- * and had none for a while looks like one that waits for something, but will poll again as soon as
- * it has one.
- */
+/* How a program uses the cores it gets, for runtime/progress_thread.h. A polling program that had
+ * no core for a while looks like a program that waits for something, but it polls again as soon as
+ * it has a core. */
 #ifndef SOFTIB_RUNTIME_PROGRAM_USE_H
 #define SOFTIB_RUNTIME_PROGRAM_USE_H
 
@@ -12,25 +11,27 @@
 
 struct process_runtime;
 
-/* All of them so far. */
+/* Totals since the start. */
 struct program_use {
 	uint64_t polls;
-	time_ns processor_ns; /* of all threads; the helper's hardly counts while it stays out */
-	uint64_t sleeps; /* how often it gave a processor up to wait, but for the helper and for our
-			    doing */
+	time_ns processor_ns; /* of all threads; the progress thread hardly counts while it stays
+				 out */
+	uint64_t sleeps; /* voluntary context switches, but for those of the progress thread and of
+			    adapter_nap */
 };
 
 struct program_use program_use_now(const struct process_runtime *runtime);
 
-/* How it went on from look to look. */
+/* The state from one look to the next. */
 struct program_watch {
 	struct program_use last;
-	uint64_t sleeps; /* before it polled last */
+	uint64_t sleeps; /* before its last poll */
 };
 
 void program_watch_begin(struct program_watch *watch, const struct process_runtime *runtime);
-/* Whether it still polls, as it is now: so often since the last look, or, with more programs than
- * processors, whenever it had one, without having waited for anything else since it polled last. */
+/* Whether the program still polls. Either it polled polls_min times since the last look, or it
+ * polled whenever it had a core, and has not slept since its last poll. The second case counts
+ * where there are more programs than cores. */
 bool program_watch_is_polling(struct program_watch *watch, struct program_use now,
 			      uint64_t polls_min);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The helper thread: sleeps until somebody rings the process's doorbell, a timer is due or softibd
- * hangs up.
+ * The progress thread: sleeps until the process's doorbell rings, a timer is due, or softibd hangs
+ * up.
  *
- * It must not fight a polling program for a core or the lock, and must not keep one waiting that
- * spins on memory without polling. To tell them apart it makes trials: when it was woken some times
- * by records for a program that polls at least now and then, it lets the program alone for a
- * moment. If that polls all the while, the helper stays out: producers need not ring, and it only
- * looks in now and then, less often the longer the program polls. If not, the next trial comes
- * after twice as many wakes, so that one that spins on memory is hardly kept waiting by them.
+ * It must not compete with a polling program for a core or the lock. It must not keep a program
+ * waiting that spins on memory without polling either. Trials tell the two apart. After some wakes
+ * for records of a program that polls at least now and then, the thread leaves the program alone
+ * for a moment. If the program polls all the while, the thread stays out: producers need not ring,
+ * and the thread only looks now and then, less often the longer the program polls. If not, the next
+ * trial comes after twice as many wakes, so that trials hardly delay a program that spins on
+ * memory.
  *
- * A program that does nothing but poll shows it before it has been woken for: it excuses the helper
- * itself, which then need not be woken some times, on a core that somebody polls on, to find out.
+ * A program that does nothing but poll excuses the thread itself (progress_thread_watch_polls). The
+ * thread then needs no wakes for a trial, on a core that the program polls on.
  */
 #include "runtime/progress_thread.h"
 
@@ -37,8 +38,8 @@ enum {
 	WAKES_PER_TRIAL_MIN = 8,
 	WAKES_PER_TRIAL_MAX = 4096,
 	POLLS_PER_TRIAL_MIN = 20,
-	POLLS_PER_LOOK_MIN = 100, /* fewer in LOOK_NS is not polling */
-	LOOKS_OF_A_POLLER = 16,	  /* in a row: less is not worth another trial soon */
+	POLLS_PER_LOOK_MIN = 100, /* fewer in LOOK_NS do not count as polling */
+	LOOKS_OF_A_POLLER = 16,	  /* in a row: a program with fewer gets its next trial later */
 	LOOK_DOUBLINGS_MAX = 3,
 	POLLS_PER_SPELL = 64,
 	SPELLS_PER_EXCUSE_MAX = 512,
@@ -46,14 +47,14 @@ enum {
 };
 
 #define TRIAL_NS MICROSECONDS(100)
-/* The first look in; LOOKS_OF_A_POLLER later they come half as often, and so on. */
+/* The interval of the first looks; after every LOOKS_OF_A_POLLER looks it doubles. */
 #define LOOK_NS MILLISECONDS(1)
 
 struct helper {
 	struct process_runtime *runtime;
 	uint64_t polls_seen;
 	uint64_t polls_at_tick;
-	unsigned wakes; /* since the last trial, by a program that polls */
+	unsigned wakes; /* since the last trial, for a program that polls */
 	unsigned wakes_per_trial;
 	unsigned spells_per_excuse;
 };
@@ -63,12 +64,13 @@ static uint64_t polls(const struct process_runtime *runtime)
 	return __atomic_load_n(&runtime->poll_count, __ATOMIC_RELAXED);
 }
 
-/* Sleeps; returns false when softibd hung up. */
+/* Sleeps; false: softibd hung up. */
 static bool wait_for_doorbell(struct process_runtime *runtime, time_ns timeout_ns)
 {
 	struct pollfd watched[2] = {
 		{.fd = runtime->doorbell, .events = POLLIN},
-		/* Answers on it are read by whoever asked; only its end is ours to notice. */
+		/* The thread that asked reads the answers on this socket; only its end matters
+		 * here. */
 		{.fd = runtime->session->control, .events = POLLRDHUP},
 	};
 	struct timespec timeout = {
@@ -101,7 +103,8 @@ static bool holds_back(const struct process_runtime *runtime)
 	return any;
 }
 
-/* Those who write to us look after they wrote, we look after they can see that we sleep. */
+/* Producers check whether we sleep after they wrote; we check the rings after producers can see
+ * that we sleep. */
 static void begin_sleep(struct process_runtime *runtime)
 {
 	ring_sleep_begin(&runtime->softibd.in);
@@ -115,12 +118,12 @@ static void begin_sleep(struct process_runtime *runtime)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Says on every ring that we sleep. Returns false if there is something to do after all. */
+/* Marks every ring as sleeping. false: there is something to do after all. */
 static bool arm(struct process_runtime *runtime)
 {
 	begin_sleep(runtime);
 
-	/* What comes by softibd waits with what is held back. */
+	/* Records from softibd wait while direct records are held back. */
 	bool has_more = arm_channel(&runtime->softibd) && !holds_back(runtime);
 
 	for (unsigned i = 0; i < runtime->channel_count; i++)
@@ -140,7 +143,7 @@ static void disarm(struct process_runtime *runtime)
 			ring_wake(&runtime->channels[i]->in);
 }
 
-/* Works until there is nothing to do, or for a while. Lock held. */
+/* Works until nothing is left to do, or for ROUNDS_PER_WAKE rounds. Lock held. */
 static void work(struct process_runtime *runtime)
 {
 	bool is_done = false;
@@ -218,7 +221,8 @@ static void look_after_memory(struct process_runtime *runtime)
 	memory_guard_take_back(runtime);
 }
 
-/* The first look comes soon: a program that was taken for one that polls waits for it. */
+/* The first look comes soon, because a program that was wrongly taken for a polling one waits for
+ * it. */
 struct look {
 	time_ns after_ns;
 	uint64_t polls_min;
@@ -235,18 +239,18 @@ static struct look look_number(unsigned looks)
 	return (struct look){LOOK_NS << doublings, (uint64_t)POLLS_PER_LOOK_MIN << doublings};
 }
 
-/* For a doorbell, or till then. Returns false when softibd hung up. */
+/* Waits for a doorbell, or until the end. false: softibd hung up. */
 static bool wait_until(struct process_runtime *runtime, time_ns end)
 {
 	time_ns now = runtime_now();
 
-	/* Who called before we came here may have rung for the last time. */
+	/* The program may have called before we came here, and will not ring again. */
 	if (end < now || __atomic_load_n(&runtime->progress_is_called, __ATOMIC_ACQUIRE))
 		end = now;
 	return wait_for_doorbell(runtime, end - now);
 }
 
-/* Stays out as long as the program polls. Returns false when softibd hung up. */
+/* Stays out as long as the program polls. false: softibd hung up. */
 static bool stay_out(struct helper *helper)
 {
 	struct process_runtime *runtime = helper->runtime;
@@ -268,7 +272,7 @@ static bool stay_out(struct helper *helper)
 
 		time_ns now = runtime_now();
 
-		/* Somebody rang who thought that we listen. */
+		/* A producer rang that thought we listen. */
 		if (!was_called && now < looked_at + look.after_ns)
 			continue;
 
@@ -280,8 +284,8 @@ static bool stay_out(struct helper *helper)
 		looked_at = now;
 		looks++;
 	}
-	/* One that lost its core for a while is still one that polls. One that ran and did
-	 * something else will do so again. */
+	/* A program that lost its core for a while still is a polling program. A program that ran
+	 * and did something else will do so again. */
 	if (looks >= LOOKS_OF_A_POLLER || !was_running)
 		helper->wakes_per_trial = WAKES_PER_TRIAL_MIN;
 	else if (!was_called && helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
@@ -309,11 +313,11 @@ void progress_thread_watch_polls(struct process_runtime *runtime, time_ns now)
 	runtime->progress_mode = PROGRESS_STAYING_OUT;
 	__atomic_store_n(&runtime->progress_is_excused, true, __ATOMIC_RELEASE);
 	disarm(runtime);
-	/* From now on it looks in by itself. */
+	/* From now on the progress thread looks by itself. */
 	doorbell_ring(runtime->doorbell);
 }
 
-/* One wake that means work. Returns false when softibd hung up. */
+/* One wake for work. false: softibd hung up. */
 static bool work_and_sleep(struct helper *helper)
 {
 	struct process_runtime *runtime = helper->runtime;
@@ -325,7 +329,8 @@ static bool work_and_sleep(struct helper *helper)
 		return true;
 	}
 	runtime->progress_mode = PROGRESS_WORKING;
-	/* The program does not poll, or its memory would be waited for there. */
+	/* The program does not poll now, so its polls would not end the UD zcopies: takes them
+	 * back. */
 	ud_zcopies_end(runtime, runtime_now());
 	work(runtime);
 
@@ -335,11 +340,11 @@ static bool work_and_sleep(struct helper *helper)
 	runtime->progress_mode = PROGRESS_LISTENING;
 	runtime->watch.spells_per_excuse = helper->spells_per_excuse;
 	runtime_unlock(runtime);
-	/* Also when there is more to do: softibd may have hung up. */
+	/* Also if there is more to do: softibd may have hung up. */
 	return wait_for_doorbell(runtime, timeout_ns);
 }
 
-/* The program polls. Returns false when softibd hung up. */
+/* The program polls. false: softibd hung up. */
 static bool leave_it_alone(struct helper *helper)
 {
 	struct process_runtime *runtime = helper->runtime;
@@ -358,8 +363,9 @@ static void *burst(void *context)
 	struct helper helper = {
 		.runtime = runtime, .wakes_per_trial = WAKES_PER_TRIAL_MIN, .spells_per_excuse = 1};
 
-	/* Not left to whoever starts it: that would open a file of /proc/self/task, and a process
-	 * whose thread has been looked up there costs its parent some 15 ms more to reap. */
+	/* The thread names itself. If the creator did, it would open a file of /proc/self/task, and
+	 * a process whose thread has been looked up there costs its parent about 15 ms more to
+	 * reap. */
 	pthread_setname_np(pthread_self(), "softib");
 	biased_lock_never_bias_to_me(&runtime->lock);
 
@@ -383,10 +389,9 @@ int progress_thread_start(struct process_runtime *runtime)
 		return -error;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	/* The program's signals are for the program's threads. Faults are the thread's own, and
-	 * would end the program without asking anybody if they were blocked
-	 * (runtime/memory/memory_guard.h).
-	 */
+	/* The program's signals are for the program's threads. Faults are raised by this thread
+	 * itself, and would kill the program at once if they were blocked
+	 * (runtime/memory/memory_guard.h). */
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
 	sigdelset(&all, SIGBUS);

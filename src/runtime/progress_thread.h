@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The helper thread: does the program's work when the program does not poll. */
+/* The progress thread: makes progress when the program does not poll. */
 #ifndef SOFTIB_RUNTIME_PROGRESS_THREAD_H
 #define SOFTIB_RUNTIME_PROGRESS_THREAD_H
 
@@ -9,8 +9,8 @@
 struct process_runtime;
 
 MUST_USE int progress_thread_start(struct process_runtime *runtime);
-/* A program that polls looks after everything itself: the helper stays out if it does so often
- * enough. Lock held. */
+/* Counts the program's polls. A program that polls often enough makes all progress itself, and the
+ * progress thread stays out. Lock held. */
 void progress_thread_watch_polls(struct process_runtime *runtime, time_ns now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The right to a port's raw queue pair: asked for by the control socket, given back by the ring. */
+/* The right to a port's raw queue pair: asked for by the control socket, returned by the ring. */
 #include "runtime/raw_claims.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@ MUST_USE int adapter_raw_claim(struct adapter *adapter, uint8_t port_number, enu
 
 /* The queue pair is gone. The lock is held. */
 void adapter_raw_release(struct adapter *adapter, uint8_t port_number, enum raw_kind kind);
-/* Returns when others can have what was released. The lock is not held. */
+/* Returns when other processes can have the right that was released. The lock is not held. */
 void adapter_raw_settle(struct adapter *adapter);
 
 #endif

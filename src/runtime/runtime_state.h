@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * This process on its fabric: the rings to softibd and to other processes, the adapters that are
- * open, the flows, and one lock over all of it.
+ * The process runtime: the rings to softibd and to other processes, the open adapters, the flows,
+ * and one lock over all of it.
  *
- * The lock covers everything but what is marked. It is held by threads of this process only and
- * never across a call that can block.
+ * The lock covers every field that is not marked otherwise. Only threads of this process hold it,
+ * and never across a call that can block.
  *
- * The units of host/ include this header; attachment.h attaches the process and drives them.
+ * All of src/runtime includes this header; process_runtime.h attaches the process to its fabric and
+ * makes progress.
  */
 #ifndef SOFTIB_RUNTIME_RUNTIME_STATE_H
 #define SOFTIB_RUNTIME_RUNTIME_STATE_H
@@ -32,26 +33,26 @@ struct rkey_export_header;
 struct published_key;
 struct session;
 
-/* What this process lets its peers know (runtime/rma/rkey_export.h). */
+/* The keys and pages that this process exports to its peers (runtime/rma/rkey_export.h). */
 struct rkey_export {
 	struct rkey_export_header *header; /* NULL: there is none */
 	struct published_key *keys;
-	int file; /* for pages that are shared */
+	int file; /* of the shared pages */
 	struct shared_mr *shared_mr;
 };
 
-/* Bytes that one round of transmitting may move past the packets before others get their turn at
- * the lock. */
+/* Bytes that one round of transmitting may copy by RMA before other threads get their turn at the
+ * lock. */
 enum { RUNTIME_RMA_BYTES_MAX = 4 << 20 };
 
-/* A block of queue pair numbers that softibd gave. */
+/* A block of queue pair numbers that softibd has given to this process. */
 struct qpn_grant {
 	uint32_t first;
 	uint32_t count;
 };
 
-/* runtime/adapter.h's; lives as long as the attachment, so that a reopened adapter finds its QPNs.
- */
+/* An adapter (runtime/adapter.h). Lives as long as the process runtime, so that a reopened adapter
+ * finds its QPNs. */
 struct adapter {
 	struct process_runtime *runtime;
 	const struct adapter_description *description;
@@ -61,30 +62,31 @@ struct adapter {
 	struct memory_observer key_observer; /* of the hca's memory */
 	struct qpn_grant *grants;
 	unsigned grant_count;
-	struct key_violation violations[HCA_PORTS_MAX][2]; /* untold, by port index and enum
-							      violated_key */
+	struct key_violation violations[HCA_PORTS_MAX][2]; /* not reported yet, by port index and
+							      enum violated_key */
 };
 
-/* One word that softibd is to be told. */
+/* A record of one word that still has to be sent to softibd. */
 struct owed_record {
 	enum record_kind kind;
 	uint32_t adapter_index;
 	uint32_t word;
 };
 
-/* Of an hca whose events nobody wants. */
+/* The owner of an hca whose events nobody wants. */
 extern const struct hca_owner adapter_nobody;
 
 enum progress_mode {
 	PROGRESS_WORKING,
-	PROGRESS_LISTENING,   /* asleep; whoever needs it rings our doorbell */
-	PROGRESS_STAYING_OUT, /* the program polls: nobody rings, the helper looks in now and then
-			       */
+	PROGRESS_LISTENING,   /* asleep; producers ring our doorbell */
+	PROGRESS_STAYING_OUT, /* the program polls: producers do not ring, and the progress thread
+				 checks now and then */
 };
 
-/* How much the program polls while the helper listens: spells of many polls in a short time. */
+/* How much the program polls while the progress thread listens: spells of many polls in a short
+ * time. */
 struct poll_watch {
-	uint64_t polls; /* when this one began */
+	uint64_t polls; /* when this spell began */
 	time_ns since;
 	unsigned spells; /* in a row */
 	unsigned spells_per_excuse;
@@ -96,54 +98,58 @@ struct process_runtime {
 	const struct fabric_page *fabric_page;
 	size_t fabric_page_bytes;
 	struct channel softibd;
-	int doorbell;		   /* ours; the helper sleeps on it */
+	int doorbell;		   /* ours; the progress thread sleeps on it */
 	struct channel **channels; /* direct ones */
 	unsigned channel_count;
 	unsigned channel_capacity;
-	unsigned wanted_count; /* atomic: channels to be fetched; the down ring is not read on while
-				  there are any */
+	unsigned wanted_count; /* atomic: channels to be fetched; while there are any, the down ring
+				  is not read */
 	struct rkey_export rkey_export;
-	uint32_t pinned_bytes; /* of pages, for peers: runtime/rma/pinned_range.h */
+	uint32_t pinned_bytes; /* pages pinned for peers: runtime/rma/pinned_range.h */
 	uint32_t pin_ring_count;
-	uint64_t rma_bytes;	 /* past the packets, in this round of transmitting */
-	uint64_t zcopy_bytes;	 /* in this round of receiving: runtime/zcopy/zcopy_send.h */
-	struct list unpublished; /* channels with records that are not published */
-	struct list lending;	 /* channels by loans.link: runtime/zcopy/ud_zcopy.h */
+	uint64_t rma_bytes;	 /* copied by RMA in this round of transmitting */
+	uint64_t zcopy_bytes;	 /* copied in this round of receiving: runtime/zcopy/zcopy_send.h */
+	struct list unpublished; /* channels with unpublished records */
+	struct list
+		lending; /* channels with UD zcopies, by zcopies.link: runtime/zcopy/ud_zcopy.h */
 	struct flow_table flows;
 	time_ns violations_told_at;
-	time_ns violations_due;	  /* untold ones: runtime/key_violations.h; TIME_NEVER: none */
-	time_ns give_back_at;	  /* of a shared XRC target that could not go yet */
-	struct owed_record *owed; /* about shared XRC domains, which had no room */
+	time_ns violations_due; /* unreported ones: runtime/key_violations.h; TIME_NEVER: none */
+	time_ns give_back_at;	/* of a shared XRC target that could not be returned yet */
+	struct owed_record
+		*owed; /* records about shared XRC domains that found no room in the ring */
 	unsigned owed_count;
 	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index; NULL until first opened */
 	unsigned adapter_limit;				/* no index from here on is in use */
-	bool is_fenced;	  /* a sleeper's process_fence reaches this process, and ours the others */
-	bool may_go_fast; /* runtime/fast/short_send.h; not when it is failed or abandoned */
-	bool wants_time;  /* some completion queue shows when its completions came */
-	bool is_posting;  /* rings are read in a call that posts: the program may be about to post
-			     more */
-	time_ns last_now; /* the clock as read last */
-	unsigned busy_next; /* of channels, for runtime/fast/short_send.h */
+	bool is_fenced; /* a sleeper's process_fence covers this process, and ours covers the others
+			 */
+	bool may_go_fast;   /* runtime/fast/short_send.h; false when is_failed or is_abandoned */
+	bool wants_time;    /* some completion queue shows timestamps */
+	bool is_posting;    /* rings are read in a call that posts: the program may be about to post
+			       more */
+	time_ns last_now;   /* the last reading of the clock */
+	unsigned busy_next; /* index of channels, for runtime/fast/poll_round.c */
 	unsigned idle_next;
-	unsigned quick_polls; /* since a round of runtime_progress */
+	unsigned quick_polls; /* since the last runtime_progress */
 	unsigned quick_posts;
-	struct burst_out burst; /* of what was posted last: until the lock is left otherwise */
-	struct rma_template rma_template; /* these two: the same (runtime/fast/send_template.h) */
+	struct burst_out burst;		  /* the last posts; runtime_forget_templates clears it */
+	struct rma_template rma_template; /* both templates: see runtime/fast/send_template.h */
 	struct send_template send_template;
 	bool is_failed;		    /* softibd is gone */
-	bool is_abandoned;	    /* this is a child of the process that attached */
-	bool sends_through_softibd; /* the last packets went by the fabric path */
-	uint64_t discarded;	    /* packets thrown away at stalled consumers or for their size */
-	uint64_t malformed;	    /* records that were no packets */
+	bool is_abandoned;	    /* this is a forked child of the process that attached */
+	bool sends_through_softibd; /* the last packets were relayed by softibd */
+	uint64_t discarded;	    /* packets discarded for stalled consumers or for their size */
+	uint64_t malformed;	    /* records that were not valid packets */
 
 	pthread_t helper;
 	enum progress_mode progress_mode;
-	time_ns progress_wakes_at; /* by itself */
-	uint64_t poll_count; /* atomic: polls and posts that looked at the rings, and records that
+	time_ns progress_wakes_at; /* by its own timer */
+	uint64_t poll_count; /* atomic: polls and posts that read the rings, and the records that
 				they found */
-	uint64_t naps;	     /* atomic: how often we made the program sleep (adapter_nap) */
+	uint64_t naps;	     /* atomic: how often adapter_nap made the program sleep */
 	bool progress_is_called;  /* atomic: the program is about to stop polling */
-	bool progress_is_excused; /* atomic: the helper has not heard yet that it is to stay out */
+	bool progress_is_excused; /* atomic: the progress thread has not seen yet that it is to stay
+				     out */
 	struct poll_watch watch;
 };
 
@@ -152,8 +158,8 @@ static inline void runtime_lock(struct process_runtime *runtime)
 	biased_lock_take(&runtime->lock);
 }
 
-/* What was found about requests (runtime/fast/send_template.h, runtime/fast/burst.h) may hold no
- * longer. */
+/* Ends the epoch of everything remembered about requests (runtime/fast/send_template.h,
+ * runtime/fast/burst.h): the next request goes through all checks. */
 static inline void runtime_forget_templates(struct process_runtime *runtime)
 {
 	runtime->burst.qp = NULL;
@@ -168,22 +174,24 @@ static inline void runtime_unlock(struct process_runtime *runtime)
 	biased_lock_leave(&runtime->lock);
 }
 
-/* Nothing was done but to post by runtime/fast/short_send.h. */
+/* Leaves the lock after nothing but posts by runtime/fast/short_send.h. Keeps burst and SEND
+ * template. */
 static inline void runtime_unlock_posted(struct process_runtime *runtime)
 {
 	runtime->rma_template.qp = NULL;
 	biased_lock_leave(&runtime->lock);
 }
 
-/* Of what requests to send rest on (runtime/fast/send_template.h) nothing was changed but by them.
- */
+/* Leaves the lock after polls, receive posts and RMA posts, which change nothing that a send
+ * template rests on (runtime/fast/send_template.h). Keeps the templates; the next post starts a new
+ * row of posts. */
 static inline void runtime_unlock_unchanged(struct process_runtime *runtime)
 {
 	runtime->burst.qp = NULL;
 	biased_lock_leave(&runtime->lock);
 }
 
-/* Written under the lock, read by the helper without. */
+/* Written under the lock; the progress thread reads it without the lock. */
 static inline void runtime_count_polls(struct process_runtime *runtime, unsigned polls)
 {
 	__atomic_store_n(&runtime->poll_count, runtime->poll_count + polls, __ATOMIC_RELAXED);
@@ -199,7 +207,8 @@ static inline bool runtime_is_usable(const struct process_runtime *runtime)
 	return !runtime->is_failed && !runtime->is_abandoned;
 }
 
-/* The adapter that a record is for, as strangers name it; NULL: there is none that works. */
+/* The adapter of an index that another process wrote into a record; NULL: no adapter of this index
+ * works. */
 static inline struct adapter *runtime_adapter(const struct process_runtime *runtime, unsigned index)
 {
 	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? runtime->adapters[index] : NULL;
@@ -212,10 +221,11 @@ static inline bool runtime_is_fast(const struct process_runtime *runtime)
 	return runtime->may_go_fast;
 }
 
-/* While there is traffic, timers that the program starts are noticed this late at most. */
+/* While there is traffic, a timer that the program starts is noticed at most this late. */
 #define PROGRESS_TICK_NS MILLISECONDS(10)
 
-/* Whether the helper will look in by itself before long, and so sees to timers that are undated. */
+/* Whether the progress thread wakes by itself soon, so that it sees to timers whose date is not set
+ * yet. */
 static inline bool runtime_is_looked_after(const struct process_runtime *runtime)
 {
 	return runtime->progress_mode == PROGRESS_STAYING_OUT ||
@@ -242,7 +252,7 @@ static inline time_ns runtime_now(void)
 	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
 }
 
-/* Whether copies past the packets were broken off, so that others get their turn at the lock. */
+/* Whether RMA copies were broken off so that other threads get their turn at the lock. */
 static inline bool runtime_has_more_rma(const struct process_runtime *runtime)
 {
 	return runtime->rma_bytes >= RUNTIME_RMA_BYTES_MAX;

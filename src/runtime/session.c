@@ -114,7 +114,7 @@ static int connect_to(const char *fabric, bool *ret_was_launched)
 	const char *socket = getenv("SOFTIB_SOCKET");
 
 	*ret_was_launched = false;
-	/* A launcher that names the socket has a fabric in mind that runs. */
+	/* A launcher that names the socket means a fabric that runs. */
 	if (socket && *socket)
 		return control_connect_path(socket);
 
@@ -129,12 +129,12 @@ static int connect_to(const char *fabric, bool *ret_was_launched)
 		return error;
 	*ret_was_launched = true;
 	control = control_connect(fabric);
-	/* It came and went: the same as one that no longer listens. */
+	/* The fabric came and went: treat it as one that no longer listens. */
 	return control == -ENOENT ? -ECONNREFUSED : control;
 }
 
-/* Whoever starts a fabric by using it expects its ports to work; a fabric that takes too long is
- * used as it is. */
+/* A program that starts a fabric by using it expects its ports to work. A fabric that takes too
+ * long is used as it is. */
 static void wait_until_active(struct session *session)
 {
 	json_t *answer;
@@ -193,7 +193,7 @@ static void replace_control(struct session *session, int control)
 
 void session_hang_up(struct session *session)
 {
-	/* In the child of a fork there is nothing to give up, and nothing to come back to. */
+	/* The child of a fork has nothing to give up, and nothing to come back to. */
 	if (session->control < 0)
 		return;
 	replace_control(session, -1);
@@ -220,7 +220,7 @@ int session_reconnect(struct session *session)
 		replace_control(session, -1);
 		return error;
 	}
-	/* The host is the same, and so are its adapters. */
+	/* The host and its adapters are the same as before. */
 	json_decref(answer);
 	session->is_spent = false;
 	if (was_launched)
@@ -228,8 +228,8 @@ int session_reconnect(struct session *session)
 	return 0;
 }
 
-/* Another thread may attach between the two handlers, so what was locked is remembered. Under
- * current_mutex. */
+/* Another thread may attach between the two handlers, so the handlers remember which runtime they
+ * locked. Under current_mutex. */
 static struct process_runtime *locked_for_fork;
 
 static void before_fork(void)
@@ -238,7 +238,7 @@ static void before_fork(void)
 	locked_for_fork = current ? __atomic_load_n(&current->runtime, __ATOMIC_ACQUIRE) : NULL;
 	if (locked_for_fork)
 		runtime_lock(locked_for_fork);
-	/* The child gets copies, as of all memory. */
+	/* The child gets copies of the shared pages, as of all memory. */
 	if (locked_for_fork)
 		rkey_export_end_sharing(locked_for_fork);
 }
@@ -250,9 +250,9 @@ static void after_fork_in_parent(void)
 	pthread_mutex_unlock(&current_mutex);
 }
 
-/* The queue pairs are the parent's. The child gives its copy of the socket up, so that softibd
- * notices when the parent dies, and may connect for itself. The memory stays: the child may hold
- * pointers into it. */
+/* The queue pairs are the parent's. The child closes its copy of the socket, so that softibd
+ * notices when the parent dies; the child may connect for itself. The memory stays, since the child
+ * may hold pointers into it. */
 static void after_fork_in_child(void)
 {
 	if (current) {
@@ -272,7 +272,7 @@ int session_get(struct session **ret_session)
 	int error = 0;
 
 	pthread_mutex_lock(&current_mutex);
-	/* The first softibd may have been on its way out when we came. */
+	/* The first softibd may have been about to exit when we connected. */
 	for (int attempt = 0; !current && attempt < CONNECT_ATTEMPTS; attempt++) {
 		error = session_create(&current);
 		if (error != -ECONNRESET && error != -ECONNREFUSED)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connection of this process to its fabric: one per process, and which adapters its host has.
+ * The connection of this process to its fabric: one per process, and the adapters of its host.
  *
  * Below it, from outside to inside: runtime/softibd_connection.h (the control socket),
- * runtime/process_runtime.h (what is shared with softibd and peers once an adapter is open),
- * runtime/adapter.h (one open adapter).
+ * runtime/process_runtime.h (the rings and pages shared with softibd and peers once an adapter is
+ * open), runtime/adapter.h (one open adapter).
  */
 #ifndef SOFTIB_RUNTIME_SESSION_H
 #define SOFTIB_RUNTIME_SESSION_H
@@ -15,14 +15,14 @@
 
 struct session;
 
-/* Connects once per process (thread safe): SOFTIB_FABRIC and SOFTIB_HOST say where; with no such
- * fabric the embedded default is started. 0, or -errno with nothing printed unless SOFTIB_LOG is
- * set. After a fork the child gets a session of its own. */
+/* Connects once per process (thread safe): SOFTIB_FABRIC and SOFTIB_HOST say where. If there is no
+ * such fabric, the embedded default is started. 0, or -errno with nothing printed unless SOFTIB_LOG
+ * is set. After a fork the child gets a session of its own. */
 MUST_USE int session_get(struct session **ret_session);
 
 unsigned session_adapter_count(const struct session *session);
 const struct adapter_description *session_adapter(const struct session *session, unsigned index);
-/* Root of the rendered tree: <tree>/sys, <tree>/dev. */
+/* Root of the sysfs tree: <tree>/sys, <tree>/dev. */
 const char *session_tree(const struct session *session);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a session (runtime/session.h): the control socket, and the questions to softibd
- * that host/ asks on it (ipc/protocol.h). */
+/* The inside of a session (runtime/session.h): the control socket, and the questions that the
+ * runtime asks softibd on it (ipc/protocol.h). */
 #ifndef SOFTIB_RUNTIME_SOFTIBD_CONNECTION_H
 #define SOFTIB_RUNTIME_SOFTIBD_CONNECTION_H
 
@@ -23,7 +23,7 @@ struct session {
 	unsigned adapter_count;
 	struct adapter_description adapters[SESSION_ADAPTERS_MAX];
 	pthread_mutex_t attaching;
-	bool is_spent;			 /* hung up by ourselves; under attaching */
+	bool is_spent;			 /* after session_hang_up; under attaching */
 	struct process_runtime *runtime; /* NULL until the first adapter is opened */
 };
 
@@ -32,21 +32,22 @@ struct session {
  * negative. */
 MUST_USE int session_ask(struct session *session, const char *text, json_t **ret_answer,
 			 struct control_message *ret_message);
-/* The same for answers without descriptors. */
+/* session_ask for answers without descriptors. */
 MUST_USE int session_ask_plain(struct session *session, const char *text, json_t **ret_answer);
 
-/* Says hello as a program of its host, and reads which adapters that has. */
+/* Says hello as a program of its host, and reads the host's adapters from the answer. */
 MUST_USE int session_say_hello(struct session *session);
-/* The same without reading: a host that is known. The answer is the caller's. */
+/* session_say_hello without reading the answer, for a host that is known. The caller owns the
+ * answer. */
 MUST_USE int session_ask_hello(struct session *session, json_t **ret_answer);
 
-/* softibd attaches a connection once. Where that failed half-way, for want of descriptors say, this
- * one is given up and the next attempt gets a new one. */
+/* softibd attaches a connection only once. If attaching failed half-way (out of descriptors, say),
+ * this closes the connection, and the next attempt gets a new one. */
 void session_hang_up(struct session *session);
-/* Connects again after session_hang_up; otherwise there is nothing to do. */
+/* Connects again after session_hang_up; otherwise does nothing. */
 MUST_USE int session_reconnect(struct session *session);
 
-/* A number of the answer; -EPROTO when it is not there or negative. */
+/* A number in the answer; -EPROTO if it is missing or negative. */
 MUST_USE int answer_number(const json_t *answer, const char *name, uint64_t *ret_number);
 
 #endif

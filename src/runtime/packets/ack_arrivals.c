@@ -7,7 +7,7 @@
 #include "net/transport/addressing.h"
 #include "wire/packet.h"
 
-/* The packet that the word stands for, for what is unusual at this end. */
+/* Receives the packet that the word stands for, where the fast path does not take the ACK. */
 static void receive_ack_packet(struct hca *hca, time_ns now, const struct qp *qp, struct psn psn)
 {
 	struct packet packet = {
@@ -27,8 +27,8 @@ static void receive_ack_packet(struct hca *hca, time_ns now, const struct qp *qp
 	hca_receive(hca, now, qp->port->number, &packet);
 }
 
-/* What a queue pair can be told by this channel: one whose own packets go by another ring hears
- * nothing from here. */
+/* The queue pair that this channel may acknowledge. A queue pair whose own packets go by another
+ * ring ignores words from this one. */
 static struct qp_object *find_acknowledged(const struct process_runtime *runtime,
 					   const struct channel *channel, uint32_t qpn)
 {
@@ -49,8 +49,8 @@ static struct qp_object *find_acknowledged(const struct process_runtime *runtime
 	return NULL;
 }
 
-/* Takes one word. An answer to a READ that the peer sent before this ACK lies in the ring: it is
- * read first, or the ACK would say that it was lost. */
+/* Takes one word. A READ response that the peer sent before this ACK lies in the ring. It is
+ * received first, or the ACK would mean that it was lost. */
 static void take_word(struct process_runtime *runtime, struct channel *channel, time_ns now,
 		      uint64_t number)
 {
@@ -77,7 +77,7 @@ bool ack_words_take(struct process_runtime *runtime, struct channel *channel, ti
 		return false;
 	for (unsigned count = 1;
 	     count < WORD_RING_COUNT && word_ring_take(&channel->words_in, &next); count++) {
-		/* The later word for a queue pair says what the one before it says, and more. */
+		/* The later word for a queue pair acknowledges all that the earlier one does. */
 		if ((number ^ next) & ACK_WORD_QPN_MASK)
 			take_word(runtime, channel, now, number);
 		number = next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ACKs that go as words beside a direct ring. */
+/* Sends ACKs as words beside a direct ring: see ack_words.h. */
 #include "runtime/packets/ack_words.h"
 
 #include "runtime/fast/flow_cache.h"
@@ -11,7 +11,7 @@
 /* LRH, BTH, AETH and ICRC, in words of a link. */
 enum { ACK_WORDS = (LRH_BYTES + BTH_BYTES + AETH_BYTES + ICRC_BYTES) / 4 };
 
-/* By that flow, of a queue pair whose headers are known. */
+/* By that flow, for a queue pair whose headers are known. */
 static inline struct channel *send_by(struct flow *flow, struct qp *qp)
 {
 	struct channel *channel = flow->channel;

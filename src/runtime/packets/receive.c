@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records in: what comes out of a ring is input from a stranger. */
+/* Receives records. What a ring holds is untrusted input. */
 #include "runtime/packets/receive.h"
 
 #include <limits.h>
@@ -25,22 +25,25 @@
 
 enum { SMALLEST_MTU_BYTES = 256 };
 
-/* A program that polls has its receives ready for what it takes at a time, and no more: the rest
+/* Records per call for a polling program, which has posted receives for about so many. The rest
  * waits in the ring, where it keeps the peer from sending. */
 enum { RECORDS_PER_CALL = 64 };
 
-/* The headers are decoded from a copy: the peer can change the ring's bytes between a check and a
- * use. The payload stays where it is; what it says is the peer's business. */
+/* The headers are decoded from a copy, since the peer can change the ring's bytes between a check
+ * and a use. The payload stays in the ring: its content is the peer's business. */
 static bool decode(const struct ring_record *record, struct packet *ret_packet)
 {
 	uint8_t headers[PACKET_HEADER_BYTES_MAX + 4];
 	size_t copied = record->byte_count < sizeof(headers) ? record->byte_count : sizeof(headers);
 
-	/* A packet of a train has at least the smallest MTU, but for the last. */
+	/* Every packet of a train but the last has at least the smallest MTU. */
 	if (unlikely(record->packet_count > 1 + record->byte_count / SMALLEST_MTU_BYTES))
 		return false;
 	memcpy(headers, record->body, copied);
-	__asm__ volatile("" : : "r"(headers) : "memory"); /* no second look at the ring */
+	__asm__ volatile(""
+			 :
+			 : "r"(headers)
+			 : "memory"); /* the compiler must not read the ring twice */
 	if (unlikely(packet_decode(headers, record->byte_count, record->packet_count, ret_packet) !=
 		     PACKET_OK))
 		return false;
@@ -51,7 +54,7 @@ static bool decode(const struct ring_record *record, struct packet *ret_packet)
 	return true;
 }
 
-/* A hint: it is read where the peer can change it. */
+/* A hint: the bytes are read where the peer can change them. */
 static bool looks_unreliable(const struct ring_record *record)
 {
 	size_t offset = LRH_BYTES + ((record->body[1] & 3) == LNH_LOCAL ? 0 : GRH_BYTES);
@@ -62,8 +65,8 @@ static bool looks_unreliable(const struct ring_record *record)
 	       (transport == TRANSPORT_UD || transport == TRANSPORT_UC);
 }
 
-/* Whether it is a message that nobody would repeat, for a queue pair that takes it as soon as a
- * receive request is posted. */
+/* Whether the record is a message that nobody would retransmit, for a queue pair that lacks only a
+ * receive request for it. */
 static bool lacks_only_a_receive(const struct process_runtime *runtime,
 				 const struct ring_record *record)
 {
@@ -85,11 +88,11 @@ static bool lacks_only_a_receive(const struct process_runtime *runtime,
 	       (qp->type != QP_UD || packet.deth.qkey == qp->attributes.qkey);
 }
 
-/* Whether it is a SEND to a reliable connection that has no receive request, while the program has
- * receive completions to poll, or has polled some and is at work on them: the requests that it
- * posts again are among those. An RNR NAK would have the peer wait for a timer, though the program
- * is about to post. A hint, since the BTH is read where the peer can change it; all that the peer
- * can do is to let its own ring wait. */
+/* Whether the record is a SEND to a reliable connection that has no receive request, while the
+ * program has receive completions to poll, or has polled some and works on them: it is about to
+ * repost their requests. An RNR NAK would make the peer wait for a timer, though the program is
+ * about to post. A hint, since the BTH is read where the peer can change it; all the peer can do is
+ * to let its own ring wait. */
 static bool awaits_repost(const struct process_runtime *runtime, const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
@@ -118,7 +121,7 @@ static bool awaits_repost(const struct process_runtime *runtime, const struct ri
 	       (runtime->is_posting || completions->head != completions->tail);
 }
 
-/* Whether the record that was read last from the channel may wait there, or wait on. */
+/* Whether the record that was read last from the channel may wait there, or continue to wait. */
 static bool waits_for_receive(const struct process_runtime *runtime, struct channel *channel,
 			      time_ns now, const struct ring_record *record)
 {
@@ -137,7 +140,7 @@ bool receive_is_held_back(const struct process_runtime *runtime, struct channel 
 		return false;
 	burst_put_back(&channel->burst_in, &channel->in.current);
 	ring_put_back(&channel->in);
-	/* That the sender sees: there is somebody who reads. */
+	/* The sender must see that its ring is being read. */
 	channel_release(channel);
 	return true;
 }
@@ -165,7 +168,7 @@ static void receive_packet(struct process_runtime *runtime, time_ns now,
 		shared_target_receive(target, now, (uint8_t)record->port, &packet);
 }
 
-/* Only softibd brings these, whose ring nobody else writes to: no copy is needed. */
+/* Only softibd sends these records, and nobody else writes to its ring: no copy is needed. */
 static void receive_raw(struct process_runtime *runtime, time_ns now,
 			const struct ring_record *record)
 {
@@ -197,7 +200,7 @@ void receive_direct_record(struct process_runtime *runtime, struct channel *chan
 		runtime->malformed++;
 }
 
-/* The commonest packets take fewer steps. */
+/* The most frequent packets take fewer steps. */
 static bool receive_fast(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			 const struct ring_record *record)
 {
@@ -209,7 +212,7 @@ static bool receive_fast(struct process_runtime *runtime, struct channel *channe
 	return qp != NULL;
 }
 
-/* Returns false if the record stays where it is. */
+/* false: the record stays in the ring. */
 static bool take_record(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			const struct ring_record *record)
 {
@@ -224,7 +227,7 @@ static bool take_record(struct process_runtime *runtime, struct channel *channel
 static bool receive_some(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			 unsigned record_count)
 {
-	/* A ring full, so that a call ends while the other side goes on writing. */
+	/* At most one ring full, so that a call ends while the peer keeps writing. */
 	uint64_t end = channel->in.head + channel->in.data_bytes;
 	const struct ring_record *record;
 	bool any = false;
@@ -278,12 +281,13 @@ static void receive_port_update(struct process_runtime *runtime, const struct ri
 
 	if (!adapter)
 		return;
-	/* Partitions and addresses were checked once per grant. */
+	/* Grants rest on partitions and addresses, which were checked once per grant. */
 	rma_target_end_all(runtime);
 	hca_port_update(&adapter->hca, &update.view, update.client_reregister != 0);
 }
 
-/* Events are raised by every adapter; the rest is for the verbs, which are the same for all. */
+/* Every adapter raises events. The other faults are for the verbs, which all adapters share, so
+ * they are reported once. */
 static void receive_fault(struct process_runtime *runtime, time_ns now,
 			  const struct ring_record *record)
 {
@@ -356,7 +360,7 @@ bool receive_has_more(const struct process_runtime *runtime)
 	return has_more;
 }
 
-/* All that is there, if something in the down ring may have to come after it. */
+/* is_all: takes all records, because records in the down ring may have to come after them. */
 static bool receive_channel(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			    bool is_all)
 {
@@ -368,13 +372,13 @@ static bool receive_channel(struct process_runtime *runtime, struct channel *cha
 	return any;
 }
 
-/* Where our own packets go has nothing to do with those that come. */
+/* Answers about our own sends have no order with packets that we receive. */
 static bool may_overtake(const struct ring_record *record)
 {
 	return record->kind == RECORD_RESOLVED || record->kind == RECORD_RING_OFFERED;
 }
 
-/* Datagrams that come this way do not wait: softibd is not to be held up for what may be lost. */
+/* Datagrams from softibd do not wait: softibd must not be held up for packets that may be lost. */
 static bool softibd_waits(struct process_runtime *runtime, time_ns now,
 			  const struct ring_record *record)
 {
@@ -387,8 +391,8 @@ static bool softibd_waits(struct process_runtime *runtime, time_ns now,
 bool receive_all(struct process_runtime *runtime, time_ns now)
 {
 	struct channel *softibd = &runtime->softibd;
-	/* The down ring's end first: whatever a peer sent by the fabric after its direct ring was
-	 * revoked lies behind what it wrote into that ring, and so is read behind it. */
+	/* The end of the down ring is read first. Packets that a peer relayed after its direct ring
+	 * was revoked come after those in the direct ring, so they must be received after them. */
 	uint64_t snapshot = ring_snapshot(&softibd->in);
 	const struct ring_record *record;
 	bool has_down = snapshot != softibd->in.head;
@@ -403,8 +407,8 @@ bool receive_all(struct process_runtime *runtime, time_ns now)
 		holds_back |= channel_holds_back(channel);
 	}
 
-	/* A ring that we know of but can't read yet, or not further, may hold packets that come
-	 * before the next ones here. */
+	/* A ring that is known but can't be read yet, or not further, may hold packets that come
+	 * before the next ones in the down ring. */
 	while (!runtime->wanted_count && (record = ring_next_until(&softibd->in, snapshot))) {
 		if (unlikely((holds_back && !may_overtake(record)) ||
 			     softibd_waits(runtime, now, record))) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plain requests through softibd: see fabric_lane.h. */
+/* Plain requests that softibd relays: see relay_send.h. */
 #include "runtime/packets/relay_send.h"
 
 #include "runtime/runtime_state.h"
@@ -12,7 +12,7 @@ static uint16_t port_of(const struct adapter *adapter, const struct qp *qp)
 	return (uint16_t)(adapter->description->index << 8 | qp->port->number);
 }
 
-/* Whether the packets of this connection go through softibd, as it last said. */
+/* Whether softibd relays the packets of this connection, by its last answer. */
 static bool goes_by_fabric(const struct adapter *adapter, const struct qp *qp, time_ns now)
 {
 	const struct address_vector *address = &qp->attributes.address;
@@ -29,7 +29,7 @@ static bool goes_by_fabric(const struct adapter *adapter, const struct qp *qp, t
 					  qp->attributes.destination_qpn);
 }
 
-/* Room for a packet of so many bytes; NULL: none. */
+/* Reserves a packet record of so many bytes; NULL: no room. */
 static struct ring_record *reserve(struct adapter *adapter, const struct qp *qp,
 				   uint32_t byte_count)
 {
@@ -44,7 +44,7 @@ static struct ring_record *reserve(struct adapter *adapter, const struct qp *qp,
 	return record;
 }
 
-/* Here an ACK is a packet. */
+/* On the relayed path an ACK is a packet, so not every request asks for one. */
 static bool asks_ack(const struct qp *qp, uint32_t flags)
 {
 	return requester_asks(qp, flags, psn_add(qp->requester.next_psn, 1));

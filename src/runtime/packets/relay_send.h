@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commonest requests of connections whose packets go through softibd: written straight into its
- * ring, as the express lane writes into a peer's. */
+/* The most frequent requests of connections whose packets softibd relays: written straight into the
+ * up ring, as short_send.h writes into a peer's ring. */
 #ifndef SOFTIB_RUNTIME_PACKETS_RELAY_SEND_H
 #define SOFTIB_RUNTIME_PACKETS_RELAY_SEND_H
 
@@ -20,8 +20,8 @@ MUST_USE bool relay_send_post(struct adapter *adapter, struct qp *qp,
 			      const struct send_request *request, const struct fast_packet *found,
 			      time_ns now);
 
-/* Sends what was posted, as far as it is plain; there is room for packets_max of the largest.
- * Returns how many went. */
+/* Sends queued requests as long as they are plain. The ring has room for packets_max of the largest
+ * packets. Returns how many packets it sent. */
 unsigned relay_send_queued(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			   unsigned packets_max, time_ns now);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a message may wait in its ring for a receive request: see patience.h. */
+/* How long a message may wait in its ring for a receive request: see rnr_hold.h. */
 #include "runtime/packets/rnr_hold.h"
 
-enum { PRICE_DIVISOR = 4 }; /* for who posts late */
+enum { PRICE_DIVISOR = 4 }; /* for a program that posts late */
 
 void rnr_hold_init(struct rnr_hold *rnr_hold)
 {
@@ -13,13 +13,13 @@ void rnr_hold_init(struct rnr_hold *rnr_hold)
 	};
 }
 
-/* A time that was read by another thread may be a little older. */
+/* A time that another thread read may be a little older. */
 static time_ns passed(const struct rnr_hold *rnr_hold, time_ns now)
 {
 	return now > rnr_hold->since ? now - rnr_hold->since : 0;
 }
 
-/* Returns false if what is left is not worth it. */
+/* false: too little of the budget is left. */
 static bool begin(struct rnr_hold *rnr_hold, uint64_t position, time_ns now)
 {
 	time_ns left_ns = rnr_hold->left_ns + passed(rnr_hold, now);

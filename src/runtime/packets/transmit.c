@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets out: flows decide the ring, rings that are full make queue pairs wait. */
+/* Transmits packets. The flow decides the ring; a full ring makes the queue pair wait. */
 #include "runtime/packets/transmit.h"
 #include "runtime/channel_queues.h"
 
@@ -15,24 +15,24 @@
 
 enum {
 	BATCH_PACKETS = 16, /* of one queue pair before the next gets its turn */
-	ROUNDS_MAX = 64, /* per call, so that a call ends while the other side keeps making room */
-	PUBLISH_BYTES = 1 << 16, /* the reader starts while we go on writing */
+	ROUNDS_MAX = 64,    /* per call, so that a call ends while the peer keeps making room */
+	PUBLISH_BYTES = 1 << 16, /* the reader starts while we continue to write */
 };
 
-/* What the packets of a train weigh on a link, in words. */
+/* The size of a train's packets on a link, in words of four bytes. */
 static uint64_t wire_words(const struct packet *packet, size_t byte_count)
 {
 	const struct opcode_info *info = opcode_info(packet->bth.opcode);
 	uint64_t total = wire_bytes_of_train(byte_count, packet->packet_count, packet->has_grh);
 
-	/* READ responses carry an AETH at both ends of a message. */
+	/* READ responses carry an AETH in the first and the last packet. */
 	if (packet->packet_count > 1 && info->has_aeth && info->starts_message &&
 	    info->ends_message)
 		total += AETH_BYTES;
 	return total / 4;
 }
 
-/* The room was looked at before the packets were made, so there is some. */
+/* The caller has checked the room before it made the packets, so there is room. */
 static void write_packet(struct channel *channel, uint16_t port, uint32_t word,
 			 const struct packet *packet, size_t byte_count)
 {
@@ -66,8 +66,8 @@ static void park(struct process_runtime *runtime, struct hca *hca, struct qp *qp
 {
 	channel_publish(channel);
 	channel_is_full(channel, now);
-	/* While the helper sleeps only a doorbell tells of room; while the program polls it looks
-	 * for itself. */
+	/* While the progress thread sleeps, only a doorbell tells of room; a polling program checks
+	 * by itself. */
 	if (runtime->progress_mode == PROGRESS_LISTENING &&
 	    channel_wait_for_room(channel, TRANSMIT_ROOM_BYTES))
 		return;
@@ -75,7 +75,7 @@ static void park(struct process_runtime *runtime, struct hca *hca, struct qp *qp
 	list_append(&channel->waiting, &qp->ready_link);
 }
 
-/* Lets a queue pair transmit into a channel; flow is NULL on the fabric path. Returns false if it
+/* Lets a queue pair transmit into a channel; flow is NULL if softibd relays. false: the queue pair
  * was parked instead. */
 static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			  struct channel *channel, struct flow *flow, time_ns now)
@@ -104,7 +104,7 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 
 	for (unsigned i = 0; i < count; i++) {
 		size_t byte_count = packet_bytes(&packets[i]);
-		/* A switch on the way would have dropped what is larger than its links take. */
+		/* A switch on the path would have dropped a packet above the MTU of its links. */
 		bool fits_path = !flow || packets[i].payload.byte_count <=
 						  (uint64_t)flow->mtu * packets[i].packet_count;
 
@@ -183,7 +183,7 @@ static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct
 	return flow;
 }
 
-/* An answer holds for one generation, and "by the fabric, for now" for a while. */
+/* An answer holds for one generation, and "relay, for now" holds for a while. */
 static inline void forget_old_answer(struct flow *flow, uint32_t generation, time_ns now)
 {
 	if (flow->state != FLOW_DIRECT && flow->state != FLOW_FABRIC)
@@ -193,7 +193,7 @@ static inline void forget_old_answer(struct flow *flow, uint32_t generation, tim
 		flow->state = FLOW_UNRESOLVED;
 }
 
-/* By its ring, or past it. */
+/* Transmits by the direct ring, by zcopy, or by RMA. */
 static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			    struct flow *flow, time_ns now)
 {
@@ -209,7 +209,7 @@ static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct
 		adapter->runtime->sends_through_softibd = false;
 		publish_later(adapter->runtime, flow->channel);
 	}
-	/* There may be nothing left, or nothing but answers. */
+	/* Nothing may be left, or only responses. */
 	if (responses_are_due(qp) || requester_is_ready(qp))
 		has_turn = transmit_into(adapter, qp, route, flow->channel, flow, now);
 	if (qp->requester.hold == HOLD_ALL)
@@ -217,16 +217,16 @@ static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct
 	return has_turn;
 }
 
-/* No ring goes through a router, and its DLID may be somebody else's here. And what the next
- * process that has a shared target answers must not overtake what this one does. Raw packets name
- * no process. */
+/* No direct ring leads through a router, and the router's DLID may be another port's here. Packets
+ * of a shared XRC target are relayed, because the responses of its next process must not overtake
+ * ours. Raw packets name no process. */
 static bool never_has_a_flow(struct qp *qp, const struct qp_route *route)
 {
 	return route->leaves_subnet || container_of(qp, struct qp_object, qp)->is_shared ||
 	       qp_type_is_raw(qp->type);
 }
 
-/* Returns whether the queue pair got its turn; if not it waits somewhere. */
+/* Returns whether the queue pair got its turn; if not, it waits in some list. */
 static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			time_ns now)
 {
@@ -241,7 +241,7 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 	struct flow *flow = flow_of(adapter, qp, route);
 
 	if (unlikely(!flow)) {
-		/* No memory to remember the flow: the fabric path needs none. */
+		/* No memory for the flow: relaying needs none. */
 		return transmit_into(adapter, qp, route, &runtime->softibd, NULL, now);
 	}
 	forget_old_answer(flow, runtime_generation(runtime), now);
@@ -324,7 +324,7 @@ bool transmit_adapter(struct adapter *adapter, time_ns now)
 		if (!transmit_qp(adapter, qp, &route, now))
 			continue;
 		any = true;
-		/* To the end of the line. */
+		/* To the end of the ready list. */
 		hca_ready_remove(hca, qp);
 		hca_ready_add(hca, qp);
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams whose payload the receiver copies from the sender's memory, at the sender's: see
- * ud_zcopies.h. */
+/* Sends UD zcopies: see ud_zcopy.h. */
 #include "runtime/zcopy/ud_zcopy.h"
 
 #include <stdlib.h>
@@ -16,22 +15,23 @@
 #include "wire/packet.h"
 
 enum {
-	LOANS_MAX = 256, /* of a ring, a power of two: it has room for about as many of 2 KiB */
-	/* A receiver that let the sender wait is sent copies; each time twice as many, unless it
-	 * took a good number in between. */
+	LOANS_MAX =
+		256, /* per ring, a power of two: the ring has room for about so many of 2 KiB */
+	/* A receiver that made the sender wait gets copies; twice as many each time, unless it took
+	 * a good number of zcopies in between. */
 	COPIES_MAX = 1 << 14,
 	RETURNED_OF_A_POLLER = 1024,
 	RECORDS_AHEAD = 2,
 };
 
-/* A receiver that polls takes a whole window in less. */
+/* A polling receiver takes a whole ring of zcopies in less time. */
 #define UD_ZCOPY_WAIT_NS MICROSECONDS(20)
 
 struct ud_zcopy {
 	struct qp *qp; /* NULL: its request has ended */
 	uint64_t end;  /* of the record, in the ring */
 	uint8_t *room;
-	uint32_t place; /* in the shared part of the exposure */
+	uint32_t place; /* in the sender's shared pages */
 	uint32_t byte_count;
 };
 
@@ -40,8 +40,8 @@ static struct ud_zcopy *loan_at(const struct ud_zcopies *zcopies, uint32_t posit
 	return &zcopies->zcopies[position % LOANS_MAX];
 }
 
-/* Whether the program took the completion of the last one before it posted this one, and nothing
- * else came in between. */
+/* Whether the program took the completion of the last datagram before it posted this one, and
+ * nothing was received in between. */
 static inline bool waits_for_each(struct channel *channel, const struct send_queue *queue,
 				  const struct completion_ring *ring)
 {
@@ -55,7 +55,7 @@ static inline bool waits_for_each(struct channel *channel, const struct send_que
 	return waits;
 }
 
-/* Whoever waits for events does not poll for its memory. */
+/* A program that waits for events does not poll, so zcopies would not end in time. */
 static inline bool may_lend(const struct process_runtime *runtime, const struct qp *qp,
 			    struct channel *channel)
 {
@@ -67,7 +67,7 @@ static inline bool may_lend(const struct process_runtime *runtime, const struct 
 	    waits_for_each(channel, queue, ring) ||
 	    !zcopy_peer_takes(&runtime->rkey_export, channel))
 		return false;
-	/* Requests end in order, and so do the loans of a ring, but not those of two. */
+	/* Requests end in order. The zcopies of one ring do, too, but not those of two rings. */
 	if (queue->done != queue->started && qp->header_cache.route != channel)
 		return false;
 	if (unlikely(zcopies->copies_left)) {
@@ -92,8 +92,8 @@ static void remember(struct process_runtime *runtime, struct qp *qp, struct chan
 	}
 }
 
-/* All but the first line of a record is skipped: those that come after the next one, if they are as
- * long. */
+/* Prefetches the first line of a record further on, as if records kept this size. The other lines
+ * of a zcopy record are not written. */
 static inline void want_records(const struct ring_producer *out, uint32_t byte_count)
 {
 	uint64_t position = out->tail + RECORDS_AHEAD * ring_stamped_bytes(byte_count);
@@ -153,7 +153,7 @@ bool ud_zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
 	       lend(adapter->runtime, qp, flow, request, packet, false, now);
 }
 
-/* What else may_lend asks for was so when the last one was lent, and nothing was done since. */
+/* The other conditions of may_lend held for the last datagram, and nothing was done since. */
 bool ud_zcopy_post_payload(struct adapter *adapter, struct qp *qp, struct flow *flow,
 			   const struct send_request *request, struct fast_packet *packet,
 			   time_ns now)
@@ -164,7 +164,8 @@ bool ud_zcopy_post_payload(struct adapter *adapter, struct qp *qp, struct flow *
 	       lend(adapter->runtime, qp, flow, request, packet, true, now);
 }
 
-/* The reader is past it, as far as was looked: its room may be another record's. */
+/* The reader is past the record, as far as the sender has looked: its room may be another record's.
+ */
 static bool is_read(const struct channel *channel, const struct ud_zcopy *zcopy)
 {
 	return (int64_t)(zcopy->end - channel->out.head_seen) <= 0;
@@ -173,12 +174,12 @@ static bool is_read(const struct channel *channel, const struct ud_zcopy *zcopy)
 static void return_one(struct qp *qp, time_ns now)
 {
 	fast_ud_zcopy_done(qp, now);
-	/* One that can't be sent waits until it is its turn to fail. */
+	/* A request that can't be sent waits until it is its turn to fail. */
 	if (unlikely(qp->requester.cursor != qp->requester.queue.tail))
 		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
 }
 
-/* What a request's end leads to may take the others back. */
+/* The end of a request may make its caller take the other zcopies back. */
 static bool return_read(struct channel *channel, time_ns now)
 {
 	struct ud_zcopies *zcopies = &channel->zcopies;
@@ -218,7 +219,7 @@ bool ud_zcopies_return(struct process_runtime *runtime, time_ns now)
 	return any;
 }
 
-/* From the file: what the program has at that address may be something else by now. */
+/* Reads from the file: the program may have something else mapped at that address by now. */
 static void fill_room(const struct process_runtime *runtime, const struct ud_zcopy *zcopy)
 {
 	const off_t offset = (off_t)(rkey_export_layout().shared_offset + zcopy->place);
@@ -238,7 +239,7 @@ static void take_back_channel(const struct process_runtime *runtime, struct chan
 {
 	struct ud_zcopies *zcopies = &channel->zcopies;
 
-	/* In the child of a fork they are the parent's. */
+	/* In the child of a fork the records are the parent's. */
 	if (zcopies->taken_back != zcopies->tail && !runtime->is_abandoned) {
 		(void)ring_room(&channel->out);
 		for (uint32_t i = zcopies->taken_back; i != zcopies->tail; i++)
@@ -249,7 +250,7 @@ static void take_back_channel(const struct process_runtime *runtime, struct chan
 	zcopies->taken_back = zcopies->tail;
 }
 
-/* The receiver let us wait: it gets copies for a while. */
+/* The receiver made us wait: it gets copies for a while. */
 static void prefer_copies(struct ud_zcopies *zcopies)
 {
 	if (zcopies->returned >= RETURNED_OF_A_POLLER)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams whose payload the receiver copies from the sender's memory, at the receiver's: see
- * ud_zcopies.h. */
+/* Receives UD zcopies: see ud_zcopy.h. */
 #include <string.h>
 #include "runtime/runtime_state.h"
 #include "runtime/zcopy/ud_zcopy.h"
@@ -11,9 +10,9 @@
 
 enum {
 	PAYLOAD_BYTES_MAX = 4096, /* the largest MTU */
-	/* Of what is lent the sender hears sooner than of room: a program that has few requests
-	 * under way, and asks for the end of some of them only, goes on before all have been
-	 * copied. */
+	/* The sender learns of read zcopies sooner than of room. A program that has few requests
+	 * under way, and asks for the completion of only some, can continue before all are copied.
+	 */
 	RELEASE_BYTES = 1 << 15,
 	HEADER_BYTES = FAST_HEADER_BYTES + DETH_BYTES,
 	START_BYTES = sizeof(struct ud_zcopy_ticket) + FAST_HEADER_BYTES_MAX,
@@ -22,7 +21,7 @@ enum {
 static_assert(RING_STAMPED_HEADER_BYTES + START_BYTES <= RING_CACHE_LINE,
 	      "all that is read of such a record lies in one line");
 
-/* A record as it was read. */
+/* A record after it was read. */
 struct lent {
 	struct zcopy_source pull;
 	const struct channel *channel;
@@ -38,7 +37,8 @@ static inline bool is_lent(const struct lent *lent)
 	       lent->ticket.serial;
 }
 
-/* From the sender's memory, unless it took it back meanwhile: then it is in the ring. */
+/* Copies from the sender's memory, unless the sender took the zcopy back meanwhile: then the
+ * payload is in the ring. */
 static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
 {
 	const struct lent *lent = container_of(pull, struct lent, pull);
@@ -54,7 +54,7 @@ static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
 	return true;
 }
 
-/* The peer's words, from a copy that it can't change. */
+/* Checks a copy, which the peer can't change. */
 static inline bool read_record(const struct channel *channel, const struct ring_record *record,
 			       struct lent *ret_lent)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SENDs whose payload the receiver copies from the sender's memory, at the receiver's: see
- * pull_lane.h. */
+/* Receives zcopy SENDs of reliable connections: see zcopy_send.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/runtime_state.h"
@@ -15,7 +14,7 @@ enum {
 	BODY_BYTES_MAX = HEADER_BYTES_MAX + sizeof(struct zcopy_ticket),
 };
 
-/* A record as it was read. */
+/* A record after it was read. */
 struct pulled {
 	struct zcopy_source pull;
 	const struct peer_memory *peer_memory;
@@ -24,8 +23,8 @@ struct pulled {
 	uint8_t body[BODY_BYTES_MAX];
 };
 
-/* Copies, and says whether it was there all the while: whoever takes it back changes the serial
- * before it is anything else. */
+/* Copies the payload. Returns whether it was valid all the while: a sender that revokes a message
+ * changes the serial before the memory is used for anything else. */
 static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
 {
 	const struct pulled *pulled = container_of(pull, struct pulled, pull);
@@ -38,7 +37,7 @@ static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
 					 __ATOMIC_RELAXED) == ticket->serial;
 }
 
-/* The peer's words, from a copy that it can't change. */
+/* Checks a copy, which the peer can't change. */
 static inline bool read_record(const struct channel *channel, const struct ring_record *record,
 			       struct pulled *ret_zcopy)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SENDs whose payload the receiver copies from the sender's memory. */
+/* Zcopy SENDs of reliable connections: see zcopy_send.h. */
 #include "runtime/zcopy/zcopy_send.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ void zcopy_open(const struct process_runtime *runtime, struct channel *channel)
 		__atomic_store_n(&channel->rma_out->takes_zcopy, 1, __ATOMIC_RELEASE);
 }
 
-/* The other end says so once and for all. */
+/* The peer says so once and never takes it back. */
 bool zcopy_peer_takes(const struct rkey_export *rkey_export, struct channel *channel)
 {
 	if (unlikely(!channel->peer_takes_zcopy))
@@ -40,7 +40,7 @@ void zcopy_revoke(struct qp *qp)
 	const struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
 	struct process_runtime *runtime = container_of(hca, struct adapter, hca)->runtime;
 
-	/* In the child of a fork they are the parent's. */
+	/* In the child of a fork the serials are the parent's. */
 	if (qp->type == QP_UD)
 		ud_zcopies_take_back_from(runtime, qp);
 	else if (!runtime->is_abandoned)
@@ -49,7 +49,7 @@ void zcopy_revoke(struct qp *qp)
 			__ATOMIC_SEQ_CST);
 }
 
-/* Memory, and whether a message is pulled from it. */
+/* Part of memory, and whether a zcopy message is being sent from it. */
 struct zcopy {
 	const uint8_t *begin, *end;
 	bool is_lent;
@@ -61,7 +61,7 @@ static void look_for_loan(struct qp_object *object, void *context)
 	const struct qp *qp = &object->qp;
 	const struct send_queue *queue = &qp->requester.queue;
 
-	/* Datagrams have been taken back before. */
+	/* The caller has taken UD zcopies back already. */
 	if (!qp->requester.has_zcopy || qp->type == QP_UD)
 		return;
 	for (uint32_t i = queue->done; i != queue->started; i++) {
@@ -69,7 +69,7 @@ static void look_for_loan(struct qp_object *object, void *context)
 		const struct sge *sge = send_slot_sges(slot);
 		const uint8_t *bytes;
 
-		/* Only what is of one piece is pulled. */
+		/* Only a message of one SGE goes by zcopy. */
 		if (slot->sge_count != 1 || slot->byte_count < ZCOPY_BYTES_MIN)
 			continue;
 		bytes = memory_place(qp->environment->memory, qp->pd, sge->lkey, sge->address,
@@ -90,7 +90,7 @@ bool zcopy_is_sending_from(const struct process_runtime *runtime, const uint8_t 
 	return zcopy.is_lent;
 }
 
-/* Says where the payload is; false: it is not where the peer could get it. */
+/* Says where the payload lies; false: not in memory that the peer can read. */
 static bool make_ticket(const struct process_runtime *runtime, const struct qp *qp,
 			struct channel *channel, const struct fast_packet *packet,
 			struct zcopy_ticket *ret_ticket)
@@ -108,7 +108,7 @@ static bool make_ticket(const struct process_runtime *runtime, const struct qp *
 	return true;
 }
 
-/* What the message would have weighed on a link. */
+/* Counts the message by its size on a link. */
 static void count(struct flow *flow, const struct fast_packet *packet)
 {
 	uint64_t byte_count = wire_bytes_of_train(packet->byte_count, packet->packet_count, false);
