@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How softibd hands captured packets to whoever asked for them: a ring in a memfd (base/ring.h),
- * softibd producing.
+ * How softibd hands captured packets to a capture program: a ring in a memfd (base/ring.h) that
+ * softibd writes.
  *
- * softibd never waits for room: what does not fit is counted and gone. CRCs of undamaged packets
- * are the reader's to compute, since softibd has others to serve.
+ * softibd never waits for room: a packet that does not fit is counted and dropped. The reader
+ * computes the CRCs of undamaged packets, to save softibd the time.
  *
- *   {"command":"capture","ports":["h1","s1:4"...],"lids":[..],"qpns":[..],"opcodes":["RC_SEND_ONLY"|"RC"|"0x04"...],
- *    "mad_classes":["sa"|"0x03"...],"ring_bytes":N}
- *        -> "interfaces":[[name, description]...] in the order of capture_record.interface_index,
- *           "drop_reasons":[name...], "ring_bytes"; descriptors: the memfd (struct capture_layout),
- * the reader's doorbell
+ * {"command":"capture","ports":["h1","s1:4"...],"lids":[..],"qpns":[..],
+ *     "opcodes":["RC_SEND_ONLY"|"RC"|"0x04"...],"mad_classes":["sa"|"0x03"...],"ring_bytes":N}
+ *     -> "interfaces":[[name, description]...] in the order of capture_record.interface_index,
+ *        "drop_reasons":[name...], "ring_bytes"; descriptors: the memfd (struct capture_layout),
+ *        the reader's doorbell
  *
  * The capture ends with the connection.
  */
@@ -36,12 +36,12 @@ struct capture_record {
 	uint32_t interface_index;
 	uint8_t direction;   /* enum capture_direction */
 	uint8_t drop_reason; /* 0: none; an index of the answer's "drop_reasons" */
-	uint8_t has_crcs;    /* the last six bytes are the CRCs as they were on the wire, damaged
-				perhaps */
-	uint8_t is_loopback; /* it went from a port to itself */
+	uint8_t has_crcs;    /* the last six bytes are the CRCs as they were on the wire, possibly
+				damaged */
+	uint8_t is_loopback; /* the packet went from a port to itself */
 };
 
-/* Behind the ring; softibd writes. */
+/* Behind the ring; written by softibd. */
 struct capture_totals {
 	uint64_t seen;	 /* packets that passed the filters */
 	uint64_t missed; /* of those, packets that found no room */

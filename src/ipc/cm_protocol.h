@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What programs and softibd say to each other about connections.
+ * The protocol between programs and softibd about connections.
  *
- * {"command":"cm"} on the control socket gives the process a SOCK_SEQPACKET of its own: it writes a
- * struct cm_command, softibd answers with a struct cm_answer, one at a time, as a kernel would be
- * called. A command that is posted has no answer: if it fails, an event says so. Ids are the
- * program's to number, and made by the first command that names them; those that softibd makes for
- * requests have numbers from CM_ID_OF_SOFTIBD on.
- * CM_OPEN_CHANNEL's answer carries another socket, on which softibd writes a struct
- * cm_event_message for each event and reads nothing. Both structs are sent without the private data
- * that is not used. Hanging up is dying.
+ * {"command":"cm"} on the control socket gives the process a SOCK_SEQPACKET socket of its own. The
+ * process writes a struct cm_command, and softibd answers with a struct cm_answer, one at a time,
+ * as with system calls. A posted command has no answer: if it fails, an event says so. The program
+ * numbers its ids, and the first command that names an id makes it; softibd makes ids for requests,
+ * with numbers from CM_ID_OF_SOFTIBD on.
+ *
+ * The answer to CM_OPEN_CHANNEL carries another socket, on which softibd writes a struct
+ * cm_event_message for each event and reads nothing. Both structs are sent without the unused part
+ * of the private data. A process that closes its socket counts as dead.
  */
 #ifndef SOFTIB_IPC_CM_PROTOCOL_H
 #define SOFTIB_IPC_CM_PROTOCOL_H
@@ -36,7 +37,7 @@ struct cm_address {
 	uint64_t service_mask;
 };
 
-/* What an id knows of the way to its peer. */
+/* The path of an id to its peer, as far as it is known. */
 struct cm_route {
 	struct cm_address source;
 	struct cm_address destination;
@@ -64,7 +65,7 @@ struct cm_vector {
 	struct gid dgid;
 };
 
-/* What a queue pair needs to be connected. */
+/* The attributes that connect a queue pair. */
 struct cm_terms {
 	uint32_t remote_qpn;
 	uint32_t receive_psn;
@@ -85,7 +86,7 @@ struct cm_terms {
 	struct cm_vector alternate;
 };
 
-/* What a program offers with connect and accept, and hears from its peer. */
+/* What a program offers with connect and accept, and gets from its peer. */
 struct cm_parameters {
 	uint32_t qpn;
 	uint32_t qkey;
@@ -99,11 +100,10 @@ struct cm_parameters {
 	uint8_t rdc_exists;
 	uint32_t vendor_id; /* enhanced connection establishment */
 	uint32_t vendor_options;
-	/* Of RD, where qpn and qkey are what the service is reached by, and contexts are connected:
-	 */
+	/* For RD, where qpn and qkey address the service, and EE contexts are connected: */
 	uint32_t eecn;
 	uint32_t remote_eecn;	  /* with rdc_exists: the peer's */
-	uint8_t response_timeout; /* of one try, as a 5-bit time; 0: as for all others */
+	uint8_t response_timeout; /* of one try, as a 5-bit time; 0: the default */
 	uint8_t retries;	  /* with a response_timeout */
 	uint16_t reserved;
 };
@@ -117,16 +117,16 @@ enum cm_command_kind {
 	CM_BIND,
 	CM_RESOLVE_ADDRESS, /* timeout_ms */
 	CM_RESOLVE_ROUTE,
-	CM_SET_PATH, /* instead of resolving the route */
+	CM_SET_PATH, /* instead of CM_RESOLVE_ROUTE */
 	CM_CONNECT,
 	CM_LISTEN, /* value: backlog */
 	CM_ACCEPT,
 	CM_ESTABLISH,
-	CM_REJECT, /* value: the reason, 0 for the consumer's own */
+	CM_REJECT, /* value: the reason; 0: the consumer rejects */
 	CM_DISCONNECT,
 	CM_NOTIFY,
-	/* channel: the new one; value: how many of its events were read. With the program's end of
-	 * the old channel, which nobody reads from meanwhile. */
+	/* channel: the new one; value: how many events of the id were read. Comes with the
+	 * program's end of the old channel, from which nobody reads meanwhile. */
 	CM_MIGRATE,
 	CM_SET_OPTION,	   /* option, value */
 	CM_JOIN,	   /* destination; value: join flags; token */
@@ -134,8 +134,9 @@ enum cm_command_kind {
 	CM_FIND_HOST,	   /* name -> route.source: its IPv4, route.destination: its IPv6 address */
 	CM_WRITE_EVENT,	   /* option: its kind; value: its status; argument */
 	CM_QUERY,	   /* -> route */
-	CM_FIND_ALTERNATE, /* source, destination: the GIDs of the ports between which it leads */
-	/* Unread events of an id that is gone leave this channel; with the program's end of it. */
+	CM_FIND_ALTERNATE, /* source, destination: the GIDs of the two ports of the path */
+	/* Unread events of a destroyed id leave this channel; comes with the program's end of it.
+	 */
 	CM_DROP_EVENTS,
 };
 
@@ -150,7 +151,7 @@ enum cm_option {
 
 struct cm_command {
 	uint32_t kind;
-	uint8_t is_posted; /* nobody waits for an answer */
+	uint8_t is_posted; /* no answer */
 	uint8_t is_new;	   /* makes the id first: channel, port_space, new_qp_type */
 	uint8_t new_qp_type;
 	uint8_t reserved;
@@ -172,7 +173,7 @@ struct cm_command {
 };
 
 struct cm_answer {
-	int32_t error; /* 0 or a negative errno; then only the next holds */
+	int32_t error; /* 0 or a negative errno; then only is_id_known holds */
 	uint32_t is_id_known;
 	uint32_t number;
 	uint32_t reserved;
@@ -197,13 +198,13 @@ enum cm_program_event {
 	CM_PROGRAM_MULTICAST_ERROR,
 	CM_PROGRAM_ADDRESS_CHANGE,
 	CM_PROGRAM_TIMEWAIT_EXIT,
-	/* What programs write themselves, numbered since rdma-core 60. */
+	/* Events that programs write themselves, numbered since rdma-core 60. */
 	CM_PROGRAM_ADDRESSES_RESOLVED,
 	CM_PROGRAM_ADDRESSES_ERROR,
 	CM_PROGRAM_USER,
 	CM_PROGRAM_INTERNAL,
-	/* Of softib's own. */
-	CM_PROGRAM_ALTERNATE_PATH, /* status: 0, or why the connection has no new one */
+	/* softib's own. */
+	CM_PROGRAM_ALTERNATE_PATH, /* status: 0, or why the connection has no new path */
 };
 
 struct cm_event_message {
@@ -213,9 +214,9 @@ struct cm_event_message {
 	int32_t status;
 	uint32_t token; /* of a multicast join */
 	uint32_t port_space;
-	uint64_t argument; /* of one that a program wrote */
+	uint64_t argument; /* of an event that a program wrote */
 	/* No event of this id comes before this time of CLOCK_MONOTONIC, in ns, unless the program
-	 * asks for something; 0: one may come at once, UINT64_MAX: none will. */
+	 * gives a command; 0: one may come at once, UINT64_MAX: none will. */
 	uint64_t quiet_until;
 	struct cm_route route;
 	struct cm_terms terms;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ends of the control socket: where fabrics live, how to connect, ask and answer. */
+/* Both ends of the control socket: see control_socket.h. */
 #include "ipc/control_socket.h"
 
 #include <ctype.h>
@@ -45,7 +45,7 @@ int runtime_directory(char ret_path[static CONTROL_PATH_BYTES])
 		return error;
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
 		return -errno;
-	/* In /tmp anybody may have been there first, with a folder or a link of theirs. */
+	/* In /tmp another user may have made a folder or a link of this name first. */
 	if (lstat(path, &status) != 0)
 		return -errno;
 	if (S_ISLNK(status.st_mode) && getenv("SOFTIB_RUNTIME_DIR") && stat(path, &status) != 0)
@@ -203,7 +203,7 @@ static int wait_readable(int socket, int timeout_ms)
 	}
 }
 
-/* Every descriptor that came is ours to close, also those of a message that is refused. */
+/* We must close every descriptor that came, even with a message that is refused. */
 static void take_descriptors(struct msghdr *header, struct control_message *message)
 {
 	for (struct cmsghdr *part = CMSG_FIRSTHDR(header); part; part = CMSG_NXTHDR(header, part)) {
@@ -252,8 +252,8 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 		error = -errno;
 	} else {
 		take_descriptors(&header, &message);
-		/* Descriptors are cut off where there is no room for their numbers in the message,
-		 * or none in our table. */
+		/* The kernel cuts descriptors off where the message has no room for their numbers,
+		 * or our descriptor table none for them. */
 		if (header.msg_flags & MSG_CTRUNC &&
 		    message.descriptor_count < CONTROL_DESCRIPTORS_MAX)
 			error = -EMFILE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ends of the control socket: where fabrics live, how to connect, ask and answer. */
+/* Both ends of the control socket: the folders of fabrics, connecting, asking and answering. */
 #ifndef SOFTIB_IPC_CONTROL_SOCKET_H
 #define SOFTIB_IPC_CONTROL_SOCKET_H
 
@@ -9,14 +9,14 @@
 
 enum { CONTROL_PATH_BYTES = 256, CONTROL_DESCRIPTORS_MAX = 8 };
 
-/* <runtime>, made 0700 if it is not there; -EPERM when somebody else owns it. */
+/* <runtime>, made 0700 if it does not exist; -EPERM if another user owns it. */
 MUST_USE int runtime_directory(char ret_path[static CONTROL_PATH_BYTES]);
 /* <runtime>/<fabric>; the name is letters, digits, '-', '_', '.', at most 32; -EINVAL otherwise. */
 MUST_USE int fabric_directory(const char *fabric, char ret_path[static CONTROL_PATH_BYTES]);
 
 /* -ENOENT: no such fabric; -ECONNREFUSED: a stale socket (softibd died); close-on-exec. */
 MUST_USE int control_connect(const char *fabric);
-/* The same by the socket's own path, as "softib run" hands it on in SOFTIB_SOCKET. */
+/* control_connect by the socket's own path, which "softib run" passes in SOFTIB_SOCKET. */
 MUST_USE int control_connect_path(const char *path);
 
 struct control_message {
@@ -32,7 +32,7 @@ MUST_USE int control_send(int socket, const char *text, const int *descriptors,
 /* Waits for one message (timeout in ms, -1 for ever); -ECONNRESET on hang-up, -EMSGSIZE,
  * -ETIMEDOUT. */
 MUST_USE int control_receive(int socket, int timeout_ms, struct control_message *ret_message);
-/* A descriptor of the message becomes the caller's. */
+/* The caller takes over a descriptor of the message. */
 int control_message_take(struct control_message *message, unsigned index);
 void control_message_release(
 	struct control_message *message); /* closes descriptors not taken (set to -1) */
@@ -40,21 +40,21 @@ void control_message_release(
 MUST_USE int control_ask(int socket, const char *text, int timeout_ms,
 			 struct control_message *ret_message);
 
-/* Starts softibd for a fabric if none runs, one launcher at a time, and waits until it answers.
- * Arguments are softibd's own; --name, --foreground and --log are added. -EEXIST, -ENOENT (no
- * softibd to be found), -ETIMEDOUT, -EIO: it ended at once, and reason says with which words. */
+/* Starts softibd for a fabric if none runs, one launcher at a time, and waits until it answers. The
+ * arguments are softibd's own; --name, --foreground and --log are added. -EEXIST, -ENOENT (softibd
+ * not found), -ETIMEDOUT, -EIO: softibd ended at once, and reason has its last line. */
 struct launch_options {
 	const char *fabric;
 	const char *const *arguments; /* further ones for softibd, NULL-terminated */
 	bool must_be_new;	      /* -EEXIST if it runs already */
 	int timeout_ms;
-	char *reason; /* where the last line that softibd wrote goes if it fails; NULL: nowhere */
+	char *reason; /* gets the last line that softibd wrote if it fails; may be NULL */
 	size_t reason_bytes;
 };
 MUST_USE int fabric_launch(const struct launch_options *options);
 
-/* Where softibd and the drop-in libraries are, from where this code itself was loaded (build tree
- * or installation). */
+/* Where softibd and the drop-in libraries are, relative to the file that this code was loaded from
+ * (build tree or installation). */
 MUST_USE int program_path(const char *program, char ret_path[static CONTROL_PATH_BYTES]);
 MUST_USE int library_directory(char ret_path[static CONTROL_PATH_BYTES]);
 

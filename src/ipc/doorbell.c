@@ -16,7 +16,8 @@ int doorbell_copy(int doorbell)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", doorbell);
 
-	/* For reading and writing, so that it never ends and never breaks, whoever else is left. */
+	/* For reading and writing, so that the pipe has no end of file and no SIGPIPE, whoever else
+	 * has closed it. */
 	int copy = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 
 	return copy < 0 ? -errno : copy;
@@ -40,7 +41,8 @@ void doorbell_ring(int doorbell)
 {
 	uint8_t ring = 1;
 
-	/* EAGAIN: it rings already. Anything else: its owner is gone, and softibd will say so. */
+	/* EAGAIN: the doorbell rings already. Anything else: its owner is gone, and softibd will
+	 * tell. */
 	if (write(doorbell, &ring, sizeof(ring)) < 0)
 		return;
 }

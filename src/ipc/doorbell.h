@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Doorbells: descriptors that one party sleeps on and others ring.
+ * Doorbells: descriptors that one process sleeps on and others ring.
  *
  * A doorbell is a pipe. Whether a write may block is a property of the open file, and passing a
- * descriptor shares that; so every holder is given an open file of its own, and nobody can make
- * another one's ring block.
+ * descriptor shares the open file. So every holder gets an open file of its own, and no holder can
+ * make another one's write block.
  */
 #ifndef SOFTIB_IPC_DOORBELL_H
 #define SOFTIB_IPC_DOORBELL_H
@@ -13,10 +13,10 @@
 
 /* A descriptor, or -errno. Close-on-exec; never blocks. */
 MUST_USE int doorbell_make(void);
-/* Another open file of the same doorbell, to be given away. A descriptor, or -errno. */
+/* Another open file of the doorbell, to be given away. A descriptor, or -errno. */
 MUST_USE int doorbell_copy(int doorbell);
 
-/* Never blocks: one that is full of rings rings already. */
+/* Never blocks: a full pipe rings already. */
 void doorbell_ring(int doorbell);
 /* Takes the rings that came so far. */
 void doorbell_silence(int doorbell);

@@ -9,19 +9,20 @@
 enum { MAD_PORT_AGENTS_MAX = 32 };
 
 enum mad_agent_kind {
-	MAD_AGENT_SINGLE,    /* MADs one by one; softibd repeats requests and says when they time
-				out, and drops answers that nothing waits for */
-	MAD_AGENT_RMPP,	     /* the same, and softibd cuts and joins RMPP messages */
+	MAD_AGENT_SINGLE, /* single MADs; softibd retransmits requests, reports their timeouts, and
+			     drops answers that no request waits for */
+	MAD_AGENT_RMPP,	  /* as MAD_AGENT_SINGLE, and softibd segments and reassembles RMPP messages
+			   */
 	MAD_AGENT_USER_RMPP, /* the program does its own RMPP */
-	MAD_AGENT_RAW,	     /* the program does its own transactions: softibd repeats nothing and
-				passes on all that has the agent's number */
+	MAD_AGENT_RAW, /* the program does its own transactions: softibd retransmits nothing and
+			  passes on every MAD with the agent's number */
 };
 
 struct mad_agent_options {
-	uint8_t management_class; /* 0: none, only answers to what it sends */
+	uint8_t management_class; /* 0: none, only answers to its own requests */
 	uint8_t class_version;
 	uint32_t oui;	     /* vendor classes of range 2 */
-	uint64_t methods[2]; /* that it gets unasked */
+	uint64_t methods[2]; /* unsolicited methods that the agent gets */
 	enum mad_agent_kind kind;
 };
 

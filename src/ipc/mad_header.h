@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The 64 bytes in front of each message on the socket of an open port: whose it is, how it ended,
- * where it goes or came from. Laid out as Linux's user MAD, so that libibumad passes its callers'
- * buffers on as they are: host order up to the length, then big-endian but for the P_Key index.
+ * The 64 bytes in front of each message on the socket of an open port: agent, status and address.
+ * Laid out as Linux's user MAD, so that libibumad passes its callers' buffers on unchanged: host
+ * order up to the length, then big-endian except for the P_Key index.
  */
 #ifndef SOFTIB_IPC_MAD_HEADER_H
 #define SOFTIB_IPC_MAD_HEADER_H
@@ -15,9 +15,9 @@
 
 enum {
 	MAD_PORT_HEADER_BYTES = 64,
-	/* The least that can be sent: up to the end of an RMPP header. */
+	/* The shortest MAD that can be sent: up to the end of an RMPP header. */
 	MAD_PORT_MAD_BYTES_MIN = 36,
-	/* One segment; longer messages are RMPP's. */
+	/* One segment; longer messages are RMPP messages. */
 	MAD_PORT_SINGLE_BYTES = MAD_PORT_HEADER_BYTES + MAD_BYTES,
 	MAD_PORT_BYTES_MAX = 1 << 26,
 };
@@ -27,8 +27,8 @@ struct mad_port_header {
 	uint32_t status; /* to the program: 0, or the errno that ended its request */
 	uint32_t timeout_ms;
 	uint32_t retries;
-	uint32_t byte_count;	    /* to the program: of the message, this header included */
-	struct mad_address address; /* its pkey is not carried */
+	uint32_t byte_count;	    /* to the program: of the message with this header */
+	struct mad_address address; /* without its pkey */
 	uint16_t pkey_index;	    /* raw agents: the P_Key itself */
 };
 

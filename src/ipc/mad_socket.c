@@ -12,9 +12,9 @@
 #include "ipc/memory_file.h"
 
 enum {
-	/* A longer message goes as a file; well below what any socket takes at once. */
+	/* A longer message goes as a file; well below the limit of any socket. */
 	INLINE_BYTES_MAX = sizeof(((struct mad_arrival *)0)->bytes),
-	TOTAL_OFFSET = 16, /* in the header: the length, which a file's message must state */
+	TOTAL_OFFSET = 16, /* in the header: the length, which a message in a file must state */
 };
 
 static void set_descriptor(struct msghdr *message, char *ancillary, int file)
@@ -75,7 +75,7 @@ int mad_socket_send(int socket, const uint8_t *bytes, size_t byte_count)
 	return send_as_file(socket, bytes, byte_count);
 }
 
-/* The first one; there is room for another in the padding, and it must not be lost. */
+/* Takes the first descriptor. The padding has room for another, which must not leak. */
 static int take_descriptor(struct msghdr *message)
 {
 	struct cmsghdr *header = CMSG_FIRSTHDR(message);
@@ -98,7 +98,7 @@ static int take_descriptor(struct msghdr *message)
 	return taken;
 }
 
-/* Whoever sent the file can't make reading it fail or wait: it is memory, and its size is sealed.
+/* The sender of the file can't make reading it fail or block: it is memory, and its size is sealed.
  */
 static int check_file(int file, size_t byte_count)
 {
@@ -172,14 +172,14 @@ int mad_arrival_take(struct mad_arrival *arrival, uint8_t *ret_bytes)
 
 	int error = read_file(arrival->file, ret_bytes, arrival->total_bytes);
 
-	/* The header that was checked is the one that holds. */
+	/* The header that was checked counts, not the one in the file. */
 	memcpy(ret_bytes, arrival->bytes, MAD_PORT_HEADER_BYTES);
 	close(arrival->file);
 	arrival->file = -1;
 	return error;
 }
 
-/* How long the next message is in all. */
+/* The total length of the next message. */
 static int peek(int socket, uint8_t *bytes, size_t capacity, size_t *ret_total)
 {
 	ssize_t received;
@@ -195,7 +195,7 @@ static int peek(int socket, uint8_t *bytes, size_t capacity, size_t *ret_total)
 	if (received < MAD_PORT_HEADER_BYTES)
 		return -EPROTO;
 	memcpy(&stated, bytes + TOTAL_OFFSET, sizeof(stated));
-	/* A message in a file shows its first segment here. */
+	/* For a message in a file, the socket shows the first segment. */
 	*ret_total = received == MAD_PORT_SINGLE_BYTES && stated > MAD_PORT_SINGLE_BYTES
 			     ? stated
 			     : (size_t)received;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that processes share by descriptor: sealed memfds. */
+/* Memory files: sealed memfds. */
 #include "ipc/memory_file.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ bool memory_file_next_data(int file, off_t *begin, off_t end, off_t *ret_end)
 	off_t first = lseek(file, *begin, SEEK_DATA);
 
 	if (first < 0 && errno != ENXIO)
-		first = *begin; /* it does not say: all of it may be */
+		first = *begin; /* the file system does not tell: all of it may be data */
 	if (first < 0 || first >= end)
 		return false;
 

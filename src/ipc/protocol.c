@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where things lie in the memory that programs and softibd share. */
+/* The layouts of the memory that programs and softibd share. */
 #include "ipc/protocol.h"
 
 #include "ipc/rma_area.h"

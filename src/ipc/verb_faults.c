@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs that fail on purpose: the names of calls, statuses and events. */
+/* Names of calls, statuses and events for injected verb faults. */
 #include "ipc/verb_faults.h"
 
 /* clang-format off */

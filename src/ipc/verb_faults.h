@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verbs that fail on purpose: what softibd tells a program about it (RECORD_VERB_FAULT). Records
- * come in order; a program that attaches later is told what still holds.
+ * Verbs that fail on purpose: the faults that softibd injects into a program (RECORD_VERB_FAULT).
+ * Records come in order; a program that attaches later gets the faults that still hold.
  */
 #ifndef SOFTIB_IPC_VERB_FAULTS_H
 #define SOFTIB_IPC_VERB_FAULTS_H
@@ -37,7 +37,7 @@ enum verb_fault_kind {
 	VERB_FAULT_CALL,
 	VERB_FAULT_COMPLETION,
 	VERB_FAULT_EVENT, /* now, once */
-	VERB_FAULT_NONE,  /* all that were told before are over */
+	VERB_FAULT_NONE,  /* all earlier faults are over */
 };
 
 enum { VERB_FAULTS_MAX = 64, COMPLETION_STATUS_COUNT = 24, ASYNC_EVENT_COUNT = 19 };
@@ -49,8 +49,8 @@ struct verb_fault {
 	uint32_t status; /* of completions, as the verbs number them */
 	uint32_t event;	 /* as the verbs number them */
 	uint32_t reserved;
-	uint64_t skip_count; /* so many are left alone first */
-	uint64_t times;	     /* then so many fail; 0: no limit */
+	uint64_t skip_count; /* calls that succeed first */
+	uint64_t times;	     /* calls that then may fail; 0: no limit */
 	uint64_t chance;     /* of each of them, in parts of 2^32 */
 	uint64_t seed;
 };

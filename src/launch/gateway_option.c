@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gateway as --gateway names it. */
+/* Reads the value of --gateway: see gateway_option.h. */
 #include "launch/gateway_option.h"
 
 #include <arpa/inet.h>
@@ -8,7 +8,7 @@
 
 enum { ADDRESS_BYTES = 64, PORT_MAX = 65535, LOOPBACK_NETWORK = 127 };
 
-/* "127.0.0.1:PORT": nothing that a gateway sends or takes leaves the machine. */
+/* "127.0.0.1:PORT": a gateway's packets never leave the machine. */
 static bool read_address(const char *text, size_t length, struct sockaddr_in *ret_address)
 {
 	char copy[ADDRESS_BYTES];
@@ -46,7 +46,7 @@ static bool read_udp(const char *text, struct gateway_option *option)
 	       read_address(comma + 1, strlen(comma + 1), &option->peer);
 }
 
-/* What Linux takes for a name; "%" would make it choose one. */
+/* A name that Linux accepts; "%" would make Linux choose one. */
 static bool read_tap(const char *text, struct gateway_option *option)
 {
 	size_t length = strlen(text);

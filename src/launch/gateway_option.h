@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gateway as --gateway names it: ROUTER=udp:ADDRESS:PORT,ADDRESS:PORT or ROUTER=tap:NAME. */
+/* The value of --gateway: ROUTER=udp:ADDRESS:PORT,ADDRESS:PORT or ROUTER=tap:NAME. */
 #ifndef SOFTIB_LAUNCH_GATEWAY_OPTION_H
 #define SOFTIB_LAUNCH_GATEWAY_OPTION_H
 
@@ -12,9 +12,9 @@ enum { GATEWAY_ROUTER_BYTES = 64 };
 
 struct gateway_option {
 	char router[GATEWAY_ROUTER_BYTES];
-	const char *where;	      /* behind the "=", in the text that was read */
+	const char *where;	      /* the part after "=", in the text that was read */
 	struct sockaddr_in own, peer; /* both on loopback */
-	char interface[IFNAMSIZ];     /* of a tap device; "": it is UDP */
+	char interface[IFNAMSIZ];     /* of a tap device; "": UDP */
 };
 
 MUST_USE bool gateway_option_read(const char *text, struct gateway_option *ret_option);

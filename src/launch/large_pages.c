@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 enum {
-	ROOM_BYTES = 1 << 29, /* by how much the heap grows at once: the advice holds for that */
-	OWN_MAPPING_BYTES = 1 << 24, /* only larger blocks than this are not from the heap */
+	ROOM_BYTES = 1 << 29, /* by how much the heap grows at once: the advice covers that much */
+	OWN_MAPPING_BYTES = 1 << 24, /* only larger blocks do not come from the heap */
 	FIRST_BLOCK_BYTES = 1 << 20,
 };
 
@@ -26,7 +26,7 @@ void large_pages_for_heap(void)
 	uintptr_t end = (uintptr_t)sbrk(0);
 
 	free(block);
-	/* Without room, or without large pages, all goes on as it would have. */
+	/* If the heap did not grow, or there are no large pages, only speed is lost. */
 	if (end > start)
 		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting softibd, from the command line or from the first program that opens a device. */
+/* Starts softibd, for the command line or for the first program that opens a device. */
 #include "ipc/control_socket.h"
 
 #include <errno.h>
@@ -21,14 +21,15 @@
 
 enum { ARGUMENTS_MAX = 64, RETRY_MS = 5, ASK_MS = 1000, LOCK_ATTEMPTS_MAX = 1000 };
 
-/* What the new process tells its launcher before it becomes softibd. */
+/* The message of the new process to its launcher before it becomes softibd. */
 struct birth_notice {
 	pid_t pid;
-	int error; /* of exec; the pipe ends without it when exec worked */
+	int error; /* of exec; if exec works, the pipe ends without this message */
 };
 
-/* Beside the fabric's folder, not in it: softibd sweeps and removes that one. The holder removes
- * the file, so whoever waited looks whether what it locked is still there. */
+/* The lock file lies beside the fabric's folder, not in it, because softibd cleans and removes the
+ * folder. The holder removes the file, so a process that waited checks whether the file it locked
+ * is still there. */
 static int take_launch_lock(const char *fabric, char ret_path[static CONTROL_PATH_BYTES])
 {
 	char runtime[CONTROL_PATH_BYTES];
@@ -82,7 +83,7 @@ static int say_hello(const char *fabric, int timeout_ms)
 }
 
 /* The launcher may have threads: only async-signal-safe calls between this and exec. No fork
- * handlers run, and no SIGCHLD surprises a program that counts its own children. */
+ * handlers run, and a program that counts its own children gets no SIGCHLD. */
 static pid_t fork_unnoticed(void)
 {
 	return (pid_t)syscall(SYS_clone, 0ul, NULL, NULL, NULL, 0ul);
@@ -114,7 +115,7 @@ _Noreturn static void become_softibd(char *const arguments[], char *const enviro
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (write(notice_pipe, &notice, sizeof(notice)) != sizeof(notice))
 		_exit(1);
-	/* Above everything that dup2 is about to replace. */
+	/* Above all descriptors that dup2 is about to replace. */
 	errors = fcntl(errors, F_DUPFD, 10);
 	notice_pipe = fcntl(notice_pipe, F_DUPFD, 10);
 	dup2(nothing, STDIN_FILENO);
@@ -157,8 +158,7 @@ static int spawn(char *const arguments[], char *const environment[], int errors,
 			error = -EAGAIN;
 		else
 			*ret_pid = notice.pid;
-		/* The second notice comes only if exec failed; its end of the pipe closes
-		 * otherwise. */
+		/* The second message comes only if exec failed; otherwise exec closes the pipe. */
 		if (!error && read(ends[0], &notice, sizeof(notice)) == sizeof(notice))
 			error = -notice.error;
 	}
@@ -166,7 +166,7 @@ static int spawn(char *const arguments[], char *const environment[], int errors,
 	return error;
 }
 
-/* What was preloaded into the program is not meant for softibd. */
+/* Libraries preloaded into the program are not meant for softibd. */
 static char **environment_for_softibd(void)
 {
 	size_t count = 0, kept = 0;
@@ -236,7 +236,7 @@ static void explain(const struct launch_options *options, int errors, const char
 	close(file);
 }
 
-/* Also true for one that ended and was not reaped, where the kernel has pidfds. */
+/* Also true for a process that ended and was not reaped, where the kernel has pidfds. */
 static bool has_ended(pid_t pid)
 {
 	struct pollfd watched = {.fd = (int)syscall(SYS_pidfd_open, pid, 0u), .events = POLLIN};
@@ -258,8 +258,8 @@ static int wait_until_it_answers(const struct launch_options *options, pid_t pid
 	     waited_ms += RETRY_MS) {
 		bool ended = has_ended(pid);
 
-		/* Asked after the look: another softibd may hold the name, and then that is fine
-		 * too. */
+		/* Asks only after checking for the end: another softibd may hold the name, which is
+		 * fine too. */
 		if (say_hello(options->fabric, ASK_MS) == 0)
 			return ended && options->must_be_new ? -EEXIST : 0;
 		if (ended)
@@ -301,7 +301,7 @@ static int launch_locked(const struct launch_options *options)
 		error = wait_until_it_answers(options, pid);
 	if (error && error != -EEXIST)
 		explain(options, errors, log);
-	/* A softibd that never was leaves nothing behind; a folder with something in it stays. */
+	/* A softibd that never started leaves nothing behind; a folder that is not empty stays. */
 	if (error && error != -EEXIST && error != -ETIMEDOUT && unlink(log) == 0)
 		rmdir(folder);
 	free(environment);
@@ -317,7 +317,7 @@ int fabric_launch(const struct launch_options *options)
 
 	if (options->reason && options->reason_bytes)
 		options->reason[0] = '\0';
-	/* A bad name must not become a lock file's. */
+	/* A bad name must not become the name of a lock file. */
 	lock = fabric_directory(options->fabric, path);
 	if (lock == 0)
 		lock = take_launch_lock(options->fabric, path);

@@ -30,7 +30,7 @@ static const char *const program_folders[] = {
 	"../libexec/softib",	   /* PREFIX/bin */
 	"../../libexec/softib",	   /* PREFIX/lib/softib */
 	"../../../libexec/softib", /* PREFIX/lib/x86_64-linux-gnu/softib */
-	"../../bin",		   /* the same two, for softib itself */
+	"../../bin",		   /* these two for softib itself */
 	"../../../bin",
 	"../../../", /* BUILD/src/api/libibverbs */
 	"../..",     /* BUILD/src/cli, BUILD/tests/unit */
@@ -76,7 +76,7 @@ static int own_folder(char ret_path[static CONTROL_PATH_BYTES])
 	return copy_path(resolved, ret_path);
 }
 
-/* BASE/FOLDER/FILE if it can be accessed that way; ret_path gets the folder, resolved. */
+/* BASE/FOLDER/FILE if it is accessible in this mode; ret_path gets the folder, resolved. */
 static int try_folder(const char *base, const char *folder, const char *file, int mode,
 		      char ret_path[static CONTROL_PATH_BYTES])
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* M_Keys as they are asked for on a command line. */
+/* M_Key options of a command line: see mkey_settings.h. */
 #include "launch/mkey_settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Level 0 shows the key to everybody, so it is not what one gets without asking. */
+/* Level 0 shows the key to everybody, so it is not the default. */
 enum { LEVEL_DEFAULT = 1, LEVEL_MAX = 3, LEASE_SECONDS_DEFAULT = 60 };
 
 static bool read_number(const char *text, uint64_t max, uint64_t *ret_number)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* M_Keys as they are asked for on a command line: by "softib up" for the built-in manager, and by
- * "softib sm". */
+/* M_Key options of a command line: of "softib up" for the built-in manager, and of "softib sm". */
 #ifndef SOFTIB_LAUNCH_MKEY_SETTINGS_H
 #define SOFTIB_LAUNCH_MKEY_SETTINGS_H
 
@@ -22,14 +21,14 @@ struct mkey_settings {
 	uint8_t secret[SECRET_BYTES];
 };
 
-/* What is wrong with the text, or NULL. */
+/* Why the text is refused, or NULL. */
 const char *mkey_settings_refusal(enum mkey_setting setting, const char *text);
-/* The text has been found good; a path stays the caller's. */
+/* The text has passed mkey_settings_refusal; the caller keeps a path alive. */
 void mkey_settings_take(struct mkey_settings *settings, enum mkey_setting setting,
 			const char *text);
 
-/* Reads or makes the secret, and fills in what nobody chose: where there are keys, level 1 and a
- * lease of 60 s. -errno: secret_file_reason() says why. */
+/* Reads or makes the secret, and fills in defaults: if there are keys, level 1 and a lease of 60 s.
+ * -errno: secret_file_reason() says why. */
 MUST_USE int mkey_settings_complete(struct mkey_settings *settings);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A secret in a file that only its owner may read. */
+/* A secret in a file that only its owner may read: see secret_file.h. */
 #include "launch/secret_file.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static int parse(const char *text, uint8_t ret_secret[static SECRET_BYTES])
 	return 0;
 }
 
-/* The file that was opened is the one that is looked at, whatever its name stands for by now. */
+/* Checks the open file, not the name, which may stand for another file by now. */
 static int check_owner(int file)
 {
 	struct stat status;
@@ -54,8 +54,8 @@ static int read_secret(int file, uint8_t ret_secret[static SECRET_BYTES])
 	return parse(text, ret_secret);
 }
 
-/* The file has its name only when it is whole: another process that starts at the same time reads
- * all of the secret or makes its own. -EEXIST: another process was faster. */
+/* The file gets its name only when it is complete: another process that starts at the same time
+ * reads the whole secret or makes its own. -EEXIST: another process was faster. */
 static int make_secret(const char *path, uint8_t ret_secret[static SECRET_BYTES])
 {
 	uint8_t secret[SECRET_BYTES];

@@ -8,12 +8,12 @@
 
 enum { SECRET_BYTES = 16 };
 
-/* Reads the file, or makes it with a random secret and mode 0600 when there is none. -EPERM: others
- * than its owner may read or write it, or it is another user's; -EINVAL: no 32 digits; other
+/* Reads the file, or makes it with a random secret and mode 0600 if there is none. -EPERM: users
+ * other than its owner may read or write it, or another user owns it; -EINVAL: no 32 digits; other
  * -errno. */
 MUST_USE int secret_file_read(const char *path, uint8_t ret_secret[static SECRET_BYTES]);
 
-/* What such an error means. */
+/* The text for an error of secret_file_read. */
 const char *secret_file_reason(int error);
 
 #endif

@@ -29,7 +29,7 @@ const char *start_option_name(enum start_option option)
 	return names[option - START_OPTION_NONE];
 }
 
-/* Digits only, which strtoul() does not ask for. */
+/* Digits only; strtoul() also accepts signs and spaces. */
 static bool is_number_between(const char *text, unsigned long minimum, unsigned long maximum)
 {
 	if (!text[0] || text[strspn(text, "0123456789")])
@@ -48,7 +48,7 @@ bool start_option_is_mkey(enum start_option option, enum mkey_setting *ret_setti
 	return true;
 }
 
-/* As VLCap can say. */
+/* The counts that VLCap can express. */
 static bool is_lane_count(const char *text)
 {
 	static const char *const counts[] = {"1", "2", "4", "8", "15"};

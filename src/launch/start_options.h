@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options that a fabric is started with: "softib up" takes them and hands them to softibd. */
+/* The options of a new fabric: "softib up" takes them and passes them to softibd. */
 #ifndef SOFTIB_LAUNCH_START_OPTIONS_H
 #define SOFTIB_LAUNCH_START_OPTIONS_H
 
@@ -68,12 +68,12 @@
 	       "                        udp:127.0.0.1:PORT,127.0.0.1:PEERPORT or tap:NAME\n")
 /* clang-format on */
 
-/* Of --prune, here and of "softib sm". */
+/* For --prune, here and in "softib sm". */
 enum { PRUNE_SECONDS_DEFAULT = 600, PRUNE_SECONDS_MAX = 30 * 24 * 3600 };
 
 /* clang-format off */
 enum start_option {
-	START_OPTION_NONE = 255, /* characters are each program's own options */
+	START_OPTION_NONE = 255, /* characters are the options of each program itself */
 #define START_OPTION_CODE(code, name, has_argument, usage) START_OPTION_##code,
 	START_OPTIONS(START_OPTION_CODE)
 #undef START_OPTION_CODE
@@ -93,13 +93,13 @@ enum start_option {
 /* Whether getopt_long() returned one of these. */
 bool start_option_is(int code);
 
-/* As it stands on a command line: "--hosts". */
+/* As on a command line: "--hosts". */
 const char *start_option_name(enum start_option option);
 
-/* Whether it is about M_Keys, and which it is then. */
+/* Whether the option is about M_Keys, and which setting it is. */
 bool start_option_is_mkey(enum start_option option, enum mkey_setting *ret_setting);
 
-/* What is wrong with a value, or NULL. Files are softibd's to read. */
+/* Why a value is refused, or NULL. softibd reads the files. */
 const char *start_option_refusal(enum start_option option, const char *value);
 
 #endif

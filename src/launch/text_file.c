@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files of text. */
+/* Small text files: see text_file.h. */
 #include "launch/text_file.h"
 
 #include <errno.h>
