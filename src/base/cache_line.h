@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking for a line of memory that another processor has, before it is written. */
+/* Prefetches a cache line for writing while another core still has it. */
 #ifndef SOFTIB_BASE_CACHE_LINE_H
 #define SOFTIB_BASE_CACHE_LINE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The line that byte is in: it takes a while until whoever has it has given it away. */
+/* Requests the line of this byte: taking it from the core that has it takes a while. */
 static inline void cache_line_want(const uint8_t *byte)
 {
 #if defined(__x86_64__)
@@ -16,10 +16,10 @@ static inline void cache_line_want(const uint8_t *byte)
 #endif
 }
 
-/* Where the next thing will be written, by where the last ones were. A guess, which threads may
- * overwrite for each other; addresses in it are asked for and never followed. All zero: none. */
+/* Guesses where the next write goes from where the last ones went. Threads may overwrite the guess
+ * for each other. Its addresses are only prefetched, never followed. All zero: none. */
 struct cache_line_guess {
-	const uint8_t *next; /* NULL: nobody knows */
+	const uint8_t *next; /* NULL: unknown */
 	const uint8_t *last;
 };
 
@@ -31,8 +31,8 @@ static inline void cache_line_want_next(const struct cache_line_guess *guess)
 		cache_line_want(next);
 }
 
-/* Who writes to the same place twice does so once more. Of who goes on from place to place, others
- * may be reading the last one. */
+/* A program that wrote to one place twice is likely to write there again. If a program moves from
+ * place to place, others may still read the last one, so there is no guess. */
 static inline void cache_line_written(struct cache_line_guess *guess, const uint8_t *byte)
 {
 	const uint8_t *last = __atomic_load_n(&guess->last, __ATOMIC_RELAXED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring between two parties that do not trust each other, and its producer: see ring.h. */
+/* The ring and its producer: see ring.h. */
 #include "base/ring.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static void store_header(uint8_t *at, const struct ring_record *record)
 			 __ATOMIC_RELAXED);
 }
 
-/* The consumer may only move its head forward, and not past what it was shown. */
+/* The consumer may only move its head forward, and not past the published records. */
 static void look_at_head(struct ring_producer *producer, int order)
 {
 	uint64_t head = order == __ATOMIC_SEQ_CST
@@ -63,7 +63,8 @@ static void look_at_head(struct ring_producer *producer, int order)
 	producer->head_seen = head;
 }
 
-/* Where the next record begins: behind repeats, not before the next cache line. */
+/* Where the next record begins. After payload records of a stamped ring, that is the next cache
+ * line. */
 static uint64_t next_position(const struct ring_producer *producer)
 {
 	uint64_t alignment = producer->stamp_seed ? RING_CACHE_LINE : RING_ALIGNMENT;
@@ -80,14 +81,14 @@ static uint64_t room_seen(const struct ring_producer *producer)
 
 uint64_t ring_room_at_least(struct ring_producer *producer, uint64_t byte_count)
 {
-	/* The consumer's cache line is only looked at when what is known does not do. */
+	/* Reads the consumer's cache line only if the room that is known does not suffice. */
 	if (!producer->is_corrupt && room_seen(producer) >= byte_count)
 		return room_seen(producer);
 	return ring_room(producer);
 }
 
-/* What a record of that many bytes needs at the next position: itself, and the end of the ring
- * where it does not fit there. */
+/* The bytes that a record of this size needs at the next position: itself, and the end of the ring
+ * if it does not fit there. */
 static uint64_t bytes_needed(const struct ring_producer *producer, uint64_t record_bytes)
 {
 	uint64_t to_end =
@@ -141,7 +142,7 @@ static void fill_to_end(struct ring_producer *producer, uint64_t byte_count)
 		producer->tail += byte_count;
 }
 
-/* Behind repeats. */
+/* After payload records: marks the rest of the line as empty. */
 static void end_line(struct ring_producer *producer)
 {
 	__atomic_store_n((uint64_t *)at_tail(producer),

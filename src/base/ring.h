@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring of records in memory that two parties share: one produces, one consumes, neither trusts
- * the other.
+ * A ring of records in memory that two processes share: one produces, one consumes, and neither
+ * trusts the other.
  *
  * Records are contiguous, begin on 16-byte boundaries and never wrap (a filler record covers the
- * end). Each side keeps its own copy of everything it decides by; what it reads from the shared
- * part is checked before use, and a nonsense value marks the ring corrupt for good.
+ * end). Each side keeps its own copy of every value that it decides by. It checks what it reads
+ * from the shared part before use, and an impossible value marks the ring corrupt for good.
  *
- * A plain ring shows records by its tail, all of a batch at once. A stamped ring shows each record
- * by a stamp in its own first word, on a cache line of its own: a small record crosses from core to
- * core in one line. A stamp depends on the position and on a seed that the maker draws, so that
- * what lies there from the lap before, which may be anybody's payload, never reads as one.
+ * A plain ring shows records by its tail, a whole batch at once. A stamped ring shows each record
+ * by a stamp in the record's first word, and each record starts a cache line: a small record
+ * crosses from core to core in one line. A stamp depends on the position and on a seed that the
+ * maker of the ring draws. So old bytes at that place, which may be any payload, never read as a
+ * stamp.
  */
 #ifndef SOFTIB_BASE_RING_H
 #define SOFTIB_BASE_RING_H
@@ -26,21 +27,21 @@ enum {
 	RING_CACHE_LINE = 64,
 	RING_STAMPED_HEADER_BYTES = 24,
 	RING_RECORD_FILLER = 0,
-	RING_RECORD_PAYLOAD = 0xffff, /* base/ring_payloads.h */
+	RING_RECORD_PAYLOAD = 0xffff, /* base/ring_repeats.h */
 	RING_LINES_AHEAD = 4,
 };
 
-/* What a stamp is besides one of a record: these bits of it are changed. They are the same in all
- * stamps of a ring, whose positions are multiples of 16. */
+/* Other forms of a stamp: these bits are flipped in it. The bits are equal in all stamps of a ring,
+ * since positions are multiples of 16. */
 enum {
 	RING_FORM_SHORT_PAYLOAD = 2,
 	RING_FORM_LONG_PAYLOAD = 6,
 	RING_FORM_LINES_PAYLOAD = 8,
-	RING_FORM_EMPTY = 4, /* up to the end of the cache line */
+	RING_FORM_EMPTY = 4, /* the rest of the cache line is empty */
 	RING_FORM_MASK = 14,
 };
 
-/* The shared part; data of a power-of-two size follows it. */
+/* The shared part; the data follows, of a power-of-two size. */
 struct ring_shared {
 	/* written by the producer */
 	_Alignas(RING_CACHE_LINE) uint64_t tail; /* bytes ever produced */
@@ -48,22 +49,23 @@ struct ring_shared {
 	/* written by the consumer */
 	_Alignas(RING_CACHE_LINE) uint64_t head; /* bytes ever consumed */
 	uint32_t consumer_sleeping;		 /* wants a doorbell when a record appears */
-	uint32_t consumer_fences; /* for both when it goes to sleep: see ring_sleep_begin */
-	/* written by whoever made the ring */
+	uint32_t consumer_fences; /* the consumer executes the fence for both sides when it goes to
+				     sleep: see ring_sleep_begin */
+	/* written by the maker of the ring */
 	_Alignas(RING_CACHE_LINE) uint32_t closed;
 	uint64_t stamp_seed; /* 0: a plain ring */
 };
 
-/* One side's private view of a record: the other side can change the shared header at any time, so
- * it is read and written exactly once. */
+/* One side's private view of a record. The other side can change the shared header at any time, so
+ * the header is read and written exactly once. */
 struct ring_record {
-	uint32_t byte_count; /* of the body; what the record occupies: ring_record_bytes */
-	uint16_t kind;	     /* not RING_RECORD_FILLER; RING_RECORD_PAYLOAD: base/ring_payloads.h */
+	uint32_t byte_count; /* of the body; ring_record_bytes has the size of the record */
+	uint16_t kind;	     /* not RING_RECORD_FILLER; RING_RECORD_PAYLOAD: base/ring_repeats.h */
 	uint16_t port;	     /* the user's: 1-based port of the adapter, or 0 */
 	uint32_t packet_count; /* the user's: packets of a train */
 	uint32_t word;	       /* the user's */
-	uint8_t *body; /* in the ring, on a 16-byte boundary (8 in a stamped one); a consumer must
-			  expect it to change under its eyes */
+	uint8_t *body; /* in the ring, on a 16-byte boundary (8 in a stamped ring); the producer may
+			  change it while the consumer reads */
 };
 
 struct ring_producer {
@@ -71,12 +73,13 @@ struct ring_producer {
 	uint8_t *data;
 	uint64_t data_bytes;
 	uint64_t tail;	    /* reserved and committed so far */
-	uint64_t published; /* what the consumer has been shown */
+	uint64_t published; /* shown to the consumer */
 	uint64_t head_seen;
 	uint64_t stamp_seed; /* 0: plain */
 	struct ring_record reserved;
 	bool is_corrupt;
-	bool is_fenced; /* by any consumer that says so; the owner's to set */
+	bool is_fenced; /* set by the owner: fences of consumers with consumer_fences cover this
+			   process */
 };
 
 struct ring_consumer {
@@ -88,7 +91,7 @@ struct ring_consumer {
 	uint64_t tail_seen;
 	uint64_t stamp_seed;	  /* 0: plain */
 	const uint64_t *stamp_at; /* of the next record */
-	uint64_t stamp;		  /* what it will be */
+	uint64_t stamp;		  /* its expected value */
 	struct ring_record current;
 	bool is_corrupt;
 };
@@ -96,7 +99,7 @@ struct ring_consumer {
 /* Memory for a ring of data_bytes (a power of two, at least 4096). */
 size_t ring_shared_bytes(size_t data_bytes);
 void ring_shared_init(void *memory);
-/* A stamped one. The data must be zero; a seed is nobody's to guess. */
+/* Makes a stamped ring. The data must be zero; the seed must not be predictable. */
 void ring_shared_init_stamped(void *memory, uint64_t seed);
 void ring_producer_init(struct ring_producer *producer, void *memory, size_t data_bytes);
 void ring_consumer_init(struct ring_consumer *consumer, void *memory, size_t data_bytes);
@@ -107,7 +110,7 @@ static inline uint32_t ring_body_bytes_max(uint64_t data_bytes)
 	return (uint32_t)(data_bytes / 2 - RING_CACHE_LINE);
 }
 
-/* What a body of byte_count occupies in a plain ring, and in a stamped one. */
+/* The size of a record with a body of byte_count bytes, in a plain ring and in a stamped one. */
 static inline uint64_t ring_record_bytes(uint32_t byte_count)
 {
 	return RING_ALIGNMENT +
@@ -120,32 +123,32 @@ static inline uint64_t ring_stamped_bytes(uint32_t byte_count)
 	       ~(uint64_t)(RING_CACHE_LINE - 1);
 }
 
-/* What the header of a record in a stamped ring says, but for what its user says of packets and the
- * word.
- */
+/* The first header word of a record in a stamped ring: all fields but packet_count and word. */
 static inline uint64_t ring_sizes(uint32_t byte_count, uint16_t kind, uint16_t port)
 {
 	return byte_count | (uint64_t)kind << 32 | (uint64_t)port << 48;
 }
 
-/* Odd, so that it is not what untouched memory reads as. */
+/* Odd for every position, so that zeroed memory never reads as a stamp. */
 static inline uint64_t ring_stamp(uint64_t seed, uint64_t position)
 {
 	return seed ^ position * 0x9e3779b97f4a7c15u;
 }
 
-/* Free bytes, as the consumer last said; the end of the ring may cost up to one record of them. */
+/* Free bytes by the consumer's last report; the end of the ring may cost up to one record of them.
+ */
 uint64_t ring_room(struct ring_producer *producer);
-/* The same from what is known already, if that is at least byte_count. */
+/* ring_room without reading the consumer's position, if at least byte_count bytes are known to be
+ * free. */
 uint64_t ring_room_at_least(struct ring_producer *producer, uint64_t byte_count);
 
-/* Room for a body of up to byte_count (at most ring_body_bytes_max); NULL when the ring is full (or
- * corrupt). */
+/* Reserves a body of up to byte_count bytes (at most ring_body_bytes_max); NULL: the ring is full
+ * or corrupt. */
 MUST_USE struct ring_record *ring_reserve(struct ring_producer *producer, uint32_t byte_count);
-/* The reserved record is complete; its byte_count is set and not above what was reserved. */
+/* The reserved record is complete; its byte_count is set and not above the reserved size. */
 void ring_commit(struct ring_producer *producer, struct ring_record *record);
-/* Shows committed records to the consumer. Returns true if it sleeps and wants a doorbell (said
- * once per sleep). */
+/* Shows committed records to the consumer. Returns true if the consumer sleeps and wants a doorbell
+ * (once per sleep). */
 MUST_USE bool ring_publish(struct ring_producer *producer);
 /* Asks for a doorbell when there is room; returns true if there is room after all. Publish first.
  */
@@ -154,26 +157,29 @@ MUST_USE bool ring_wait_for_room(struct ring_producer *producer, uint32_t byte_c
 /* The next record (fillers skipped), validated; NULL when there is none or the ring is corrupt. The
  * record is valid until the next call, its body until ring_release. */
 const struct ring_record *ring_next(struct ring_consumer *consumer);
-/* Where the record that was read last begins. */
+/* The position at which the last read record begins. */
 uint64_t ring_position(const struct ring_consumer *consumer);
-/* It was not taken, and is the next one again. Nothing was released since it was read. */
+/* Puts the last read record back: it is the next one again. Nothing may have been released since it
+ * was read. */
 void ring_put_back(struct ring_consumer *consumer);
-/* Position of the producer of a plain ring as seen now: ring_next_until stops there. */
+/* The current position of a plain ring's producer: ring_next_until stops there. */
 uint64_t ring_snapshot(struct ring_consumer *consumer);
 const struct ring_record *ring_next_until(struct ring_consumer *consumer, uint64_t snapshot);
-/* Gives consumed records' room back. Returns true if the producer waits and wants a doorbell. */
+/* Gives the room of consumed records back. Returns true if the producer waits and wants a doorbell.
+ */
 MUST_USE bool ring_release(struct ring_consumer *consumer);
-/* Says that the consumer sleeps; returns true if something came in between (then it does not). */
+/* Marks the consumer as sleeping; true: a record came in between, and the consumer does not sleep.
+ */
 MUST_USE bool ring_sleep(struct ring_consumer *consumer);
-/* The same in two steps, for a consumer that fences for both in between: the producer of a stamped
- * ring then need not wait until its stores are out before it looks whether to ring. */
+/* ring_sleep in two steps, for a consumer that executes a process fence in between. The producer of
+ * a stamped ring then needs no fence between its stores and the check whether to ring. */
 void ring_sleep_begin(struct ring_consumer *consumer);
 MUST_USE bool ring_sleep_end(struct ring_consumer *consumer);
 void ring_wake(struct ring_consumer *consumer);
 bool ring_is_empty(const struct ring_consumer *consumer);
 
-/* Whether so many bytes fit at the tail of a stamped ring, before its end and into the room that is
- * known. */
+/* Whether so many bytes fit at the tail of a stamped ring: before its end, and into the room that
+ * is known. */
 static inline bool ring_fits(const struct ring_producer *producer, uint64_t byte_count)
 {
 	uint64_t offset = producer->tail & (producer->data_bytes - 1);
@@ -182,8 +188,8 @@ static inline bool ring_fits(const struct ring_producer *producer, uint64_t byte
 	       producer->tail + byte_count - producer->head_seen <= producer->data_bytes;
 }
 
-/* Whether so many bytes may lie at the head of one: before its end, and no more than were released.
- */
+/* Whether so many bytes may lie at the head of a stamped ring: before its end, and within the room
+ * that was released. */
 static inline bool ring_may_hold(const struct ring_consumer *consumer, uint64_t byte_count)
 {
 	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
@@ -192,8 +198,8 @@ static inline bool ring_may_hold(const struct ring_consumer *consumer, uint64_t 
 	       consumer->head + byte_count - consumer->released <= consumer->data_bytes;
 }
 
-/* Of a stamped ring, in line: where the body of the next record begins, if it fits before the end
- * of the ring and into the room that is known; NULL: ask ring_reserve. */
+/* ring_reserve for a stamped ring, inlined: where the body of the next record begins, if it fits
+ * before the end of the ring and into the room that is known; NULL: use ring_reserve. */
 static inline uint8_t *ring_reserve_stamped(struct ring_producer *producer, uint32_t byte_count)
 {
 	uint64_t offset = producer->tail & (producer->data_bytes - 1);
@@ -204,16 +210,16 @@ static inline uint8_t *ring_reserve_stamped(struct ring_producer *producer, uint
 	return producer->data + offset + RING_STAMPED_HEADER_BYTES;
 }
 
-/* The consumer's processor has it from the lap before. Not the next one, which the consumer may be
- * looking at. */
+/* Prefetches a line that the consumer's core has from the last lap. Not the next line, which the
+ * consumer may be polling. */
 static inline void ring_want_ahead(const struct ring_producer *producer)
 {
 	cache_line_want(producer->data + ((producer->tail + RING_LINES_AHEAD * RING_CACHE_LINE) &
 					  (producer->data_bytes - 1)));
 }
 
-/* The record at the tail, reserved in either way, is complete. The first: its header lies there,
- * and says this. */
+/* The record at the tail, reserved in either way, is complete. header: where its header lies;
+ * sizes: its first word. */
 static inline void ring_commit_stamped_at(struct ring_producer *producer, uint64_t *header,
 					  uint64_t sizes, uint32_t packet_count)
 {
@@ -236,13 +242,13 @@ static inline void ring_commit_stamped(struct ring_producer *producer, uint32_t 
 	ring_commit_stamped_at(producer, header, ring_sizes(byte_count, kind, port), packet_count);
 }
 
-/* A record will be written soon. */
+/* A record will be written soon: prefetches its line. */
 static inline void ring_want(const struct ring_producer *producer)
 {
 	cache_line_want(producer->data + (producer->tail & (producer->data_bytes - 1)));
 }
 
-/* Where the next record of a stamped ring will show. */
+/* Computes place and value of the next stamp of a stamped ring. */
 static inline void ring_expect_stamp(struct ring_consumer *consumer)
 {
 	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
@@ -251,7 +257,8 @@ static inline void ring_expect_stamp(struct ring_consumer *consumer)
 	consumer->stamp = ring_stamp(consumer->stamp_seed, consumer->head);
 }
 
-/* Whether a stamped ring has a record, or will at once (RING_FORM_EMPTY); costs next to nothing. */
+/* Whether a stamped ring has a record, or an empty rest of a line (RING_FORM_EMPTY) before one. One
+ * load. */
 static inline bool ring_has_stamped(const struct ring_consumer *consumer)
 {
 	uint64_t difference =
@@ -260,14 +267,13 @@ static inline bool ring_has_stamped(const struct ring_consumer *consumer)
 	return !(difference & ~(uint64_t)RING_FORM_MASK);
 }
 
-/* Neither of the two that the ring itself has use for. */
+/* Whether the kind is none of the two that the ring itself uses. */
 static inline bool ring_kind_is_plain(uint16_t kind)
 {
 	return (uint16_t)(kind - 1) < RING_RECORD_PAYLOAD - 1;
 }
 
-/* The next record of a stamped ring, if there is one: as ring_next, in line but for what is rare.
- */
+/* ring_next for a stamped ring, inlined except for rare cases. */
 static inline const struct ring_record *ring_next_stamped(struct ring_consumer *consumer)
 {
 	const uint64_t *header = consumer->stamp_at;
@@ -285,7 +291,8 @@ static inline const struct ring_record *ring_next_stamped(struct ring_consumer *
 		     !ring_may_hold(consumer, record_bytes)))
 		return ring_next(consumer);
 
-	/* Not before: in the middle of the last line it would lie behind the ring. */
+	/* Read only after the checks: in the middle of the last line this word would lie behind the
+	 * ring. */
 	uint64_t users = __atomic_load_n(&header[2], __ATOMIC_RELAXED);
 
 	consumer->current = (struct ring_record){
@@ -298,19 +305,19 @@ static inline const struct ring_record *ring_next_stamped(struct ring_consumer *
 	};
 	consumer->head += record_bytes;
 	ring_expect_stamp(consumer);
-	/* On its way while this one is looked at. */
+	/* Fetches the next stamp while this record is processed. */
 	__builtin_prefetch(consumer->stamp_at);
 	return &consumer->current;
 }
 
-/* The same of a record that was read. */
+/* ring_sizes of a record that was read. */
 static inline uint64_t ring_record_sizes(const struct ring_record *record)
 {
 	return ring_sizes(record->byte_count, record->kind, record->port);
 }
 
-/* The body of the next record of a stamped ring, if it is there and its header says this, one
- * packet, and no word; it is not taken by that. */
+/* The body of the next record of a stamped ring, if its header has these sizes, one packet, and no
+ * word; NULL otherwise. Does not take the record. */
 static inline const uint8_t *ring_peek_expected(const struct ring_consumer *consumer,
 						uint64_t sizes)
 {
@@ -325,7 +332,7 @@ static inline const uint8_t *ring_peek_expected(const struct ring_consumer *cons
 	return (const uint8_t *)header + RING_STAMPED_HEADER_BYTES;
 }
 
-/* Takes it. */
+/* Takes the record that ring_peek_expected found. */
 static inline void ring_take_expected(struct ring_consumer *consumer, uint64_t sizes)
 {
 	consumer->head += ring_stamped_bytes((uint32_t)sizes);
@@ -333,9 +340,9 @@ static inline void ring_take_expected(struct ring_consumer *consumer, uint64_t s
 	__builtin_prefetch(consumer->stamp_at);
 }
 
-/* Whether the consumer of a stamped ring sleeps and wants a doorbell (said once per sleep); looked
- * at after the stamps were stored. One that fences for both before it looks at the stamps spares
- * the producer the wait for its stores. */
+/* Whether the consumer of a stamped ring sleeps and wants a doorbell (true once per sleep). The
+ * flag must be read after the stamps were stored. If the consumer executes the fence for both sides
+ * before it checks the stamps, the producer needs only a compiler barrier. */
 MUST_USE static inline bool ring_announce(struct ring_producer *producer)
 {
 	struct ring_shared *shared = producer->shared;

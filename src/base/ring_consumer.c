@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring between two parties that do not trust each other, its consumer: see ring.h. */
+/* The ring's consumer: see ring.h. */
 #include <string.h>
 #include "base/ring_layout.h"
 #include "base/ring_payloads.h"
@@ -30,7 +30,7 @@ static void load_header(uint8_t *at, struct ring_record *ret_record)
 	ret_record->body = at + sizeof(*header);
 }
 
-/* The producer may only move its tail forward, and not over what was not released yet. */
+/* The producer may only move its tail forward, and not over records that were not released yet. */
 static void look_at_tail(struct ring_consumer *consumer)
 {
 	uint64_t tail = __atomic_load_n(&consumer->shared->tail, __ATOMIC_ACQUIRE);
@@ -45,7 +45,7 @@ static void look_at_tail(struct ring_consumer *consumer)
 	consumer->tail_seen = tail;
 }
 
-/* Loops over fillers only; each step is at least a header, so it ends at tail_seen. */
+/* Loops over fillers only; each step is at least a header, so the loop ends at tail_seen. */
 static const struct ring_record *next_before(struct ring_consumer *consumer, uint64_t end)
 {
 	while (consumer->head != end) {
@@ -67,7 +67,7 @@ static const struct ring_record *next_before(struct ring_consumer *consumer, uin
 	return NULL;
 }
 
-/* What lies at the head is so many bytes; false: a producer of nonsense. */
+/* Moves the head over so many bytes; false: the producer wrote an impossible size. */
 static bool pass_stamped(struct ring_consumer *consumer, uint64_t byte_count)
 {
 	if (unlikely(!ring_may_hold(consumer, byte_count))) {
@@ -79,7 +79,7 @@ static bool pass_stamped(struct ring_consumer *consumer, uint64_t byte_count)
 	return true;
 }
 
-/* How many bytes the repeat at the head has room for; 0: it is no repeat of ours. */
+/* The size of the payload record's body at the head; 0: not a valid payload record. */
 static uint32_t payload_body_bytes(const uint8_t *at, uint64_t form, uint64_t rest_of_line)
 {
 	const uint64_t lines_bytes_max = ring_payload_bytes(RING_PAYLOAD_BYTES_MAX);
@@ -111,8 +111,7 @@ static const struct ring_record *pass_payload(struct ring_consumer *consumer, ui
 	return &consumer->current;
 }
 
-/* Loops over what is empty only: the ends of lines, of which there is one per record, and of the
- * ring. */
+/* Loops over empty space only: rests of lines, at most one per record, and the end of the ring. */
 static const struct ring_record *next_stamped(struct ring_consumer *consumer)
 {
 	struct ring_record *current = &consumer->current;
@@ -182,8 +181,8 @@ uint64_t ring_snapshot(struct ring_consumer *consumer)
 
 const struct ring_record *ring_next_until(struct ring_consumer *consumer, uint64_t snapshot)
 {
-	/* A snapshot is a place between records, at or before tail_seen; a later one than the head
-	 * was read past already. */
+	/* A snapshot lies between records, at or before tail_seen. If the head is past it, there is
+	 * nothing to read. */
 	if (consumer->is_corrupt ||
 	    consumer->tail_seen - snapshot > consumer->tail_seen - consumer->head)
 		return NULL;
@@ -231,7 +230,7 @@ bool ring_is_empty(const struct ring_consumer *consumer)
 		return true;
 	if (consumer->stamp_seed)
 		return !ring_has_stamped(consumer);
-	/* One of the four that take_flag speaks of: a sleeper asks this after it said that it
-	 * sleeps. */
+	/* One of the four accesses in ring_take_flag's comment: a sleeper calls this after it set
+	 * its flag. */
 	return __atomic_load_n(&consumer->shared->tail, __ATOMIC_SEQ_CST) == consumer->head;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of a stamped ring that say no more than "as before, but for these bytes": a stamp of
- * another form and 8 or 24 bytes, packed behind what comes before them, so that four of them cross
- * from core to core in one cache line. Longer ones take whole lines, and say how much that is. What
- * they repeat, and how, is between the ring's users.
+ * Payload records of a stamped ring: a stamp of another form, and nothing but payload. Payloads of
+ * up to 8 or 24 bytes are packed behind the record before them, so that four records of 8 bytes
+ * cross from core to core in one cache line. Longer payloads take whole lines and state how many
+ * bytes. The users of the ring know what the payload belongs to (runtime/fast/burst.h).
  *
- * The next record of the usual form begins on a cache line again: a stamp of a third form says that
- * the rest of the line is empty.
+ * The next ordinary record begins on a cache line: a stamp of a third form marks the rest of the
+ * line as empty.
  */
 #ifndef SOFTIB_BASE_RING_PAYLOADS_H
 #define SOFTIB_BASE_RING_PAYLOADS_H
@@ -19,7 +19,7 @@ enum {
 	RING_PAYLOAD_BYTES_MAX = 1008,
 };
 
-/* What a repeat of up to RING_PAYLOAD_BYTES_MAX bytes says, and takes. */
+/* The stamp's form for a payload of up to RING_PAYLOAD_BYTES_MAX bytes. */
 static inline uint64_t ring_payload_form(uint32_t byte_count)
 {
 	if (byte_count <= RING_PAYLOAD_SHORT_BYTES)
@@ -28,7 +28,7 @@ static inline uint64_t ring_payload_form(uint32_t byte_count)
 						     : RING_FORM_LINES_PAYLOAD;
 }
 
-/* Its stamp, and of whole lines what they take. */
+/* The stamp and, for whole lines, the size of the record. */
 static inline uint32_t ring_payload_header_bytes(uint32_t byte_count)
 {
 	return byte_count <= RING_PAYLOAD_LONG_BYTES ? 8 : 16;
@@ -45,8 +45,8 @@ static inline uint64_t ring_payload_bytes(uint32_t byte_count)
 	       ~(uint64_t)(RING_CACHE_LINE - 1);
 }
 
-/* How many repeats of so many bytes may be written next, before the end of the ring and into the
- * room that is known. */
+/* How many payload records of this size may be written next, before the end of the ring and into
+ * the room that is known. */
 static inline uint32_t ring_payloads_room(const struct ring_producer *producer, uint32_t byte_count)
 {
 	uint64_t to_end = producer->data_bytes - (producer->tail & (producer->data_bytes - 1));
@@ -54,13 +54,13 @@ static inline uint32_t ring_payloads_room(const struct ring_producer *producer, 
 
 	if (unlikely(producer->is_corrupt || free > producer->data_bytes))
 		return 0;
-	/* Whole lines begin with one. */
+	/* A record of whole lines must begin on a line. */
 	if (unlikely(byte_count > RING_PAYLOAD_LONG_BYTES && producer->tail % RING_CACHE_LINE))
 		return 0;
 	return (uint32_t)((to_end < free ? to_end : free) / ring_payload_bytes(byte_count));
 }
 
-/* Where the bytes of the next one go. */
+/* Where the payload of the next record goes. */
 static inline uint8_t *ring_payload_place(const struct ring_producer *producer, uint32_t byte_count)
 {
 	return producer->data + (producer->tail & (producer->data_bytes - 1)) +
@@ -84,19 +84,19 @@ static inline void ring_commit_payload(struct ring_producer *producer, uint32_t 
 		ring_want_ahead(producer);
 }
 
-/* Whether the next record is a repeat of so many bytes. */
+/* Whether the next record is a payload record of this size. */
 static inline bool ring_has_payload(const struct ring_consumer *consumer, uint32_t byte_count)
 {
 	return __atomic_load_n(consumer->stamp_at, __ATOMIC_ACQUIRE) ==
 	       (consumer->stamp ^ ring_payload_form(byte_count));
 }
 
-/* Repeats of one length that lie at the head, one behind the other, as the consumer takes them: the
- * ring hears of it when it has had enough. */
+/* Payload records of one size at the head of the ring, one behind the other, while the consumer
+ * takes them. The ring is updated only by ring_payloads_end. */
 struct ring_payloads {
-	const uint8_t *at; /* of the next one: its stamp */
+	const uint8_t *at; /* the stamp of the next record */
 	uint64_t head, limit;
-	uint64_t seed; /* with their form */
+	uint64_t seed; /* combined with the records' form */
 	uint64_t record_bytes;
 	uint32_t header_bytes;
 };
@@ -121,7 +121,7 @@ static inline struct ring_payloads ring_payloads_begin(const struct ring_consume
 	};
 }
 
-/* The bytes of the next one; NULL: there is none. */
+/* The payload of the next record; NULL: there is none. */
 static inline const uint8_t *ring_payloads_peek(const struct ring_payloads *repeats)
 {
 	if (unlikely(repeats->limit - repeats->head < repeats->record_bytes) ||
@@ -135,8 +135,9 @@ static inline const uint8_t *ring_payloads_peek(const struct ring_payloads *repe
 	return repeats->at + repeats->header_bytes;
 }
 
-/* The first repeat of a line was taken: if the producer has filled the line, it fetches the next
- * one. Otherwise it would take that away from the producer, who is about to write there. */
+/* The first payload record of a line was taken. If the producer has filled the line, fetches the
+ * next one. Otherwise the fetch would take that line away from the producer, who is about to write
+ * there. */
 static inline void ring_payloads_fetch(const struct ring_payloads *repeats)
 {
 	uint64_t rest = RING_CACHE_LINE - 2 * repeats->record_bytes;

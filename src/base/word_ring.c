@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring of small numbers between two parties that do not trust each other: see word_ring.h. */
+/* The ring of single words: see word_ring.h. */
 #include "base/word_ring.h"
 
 void word_producer_init(struct word_producer *producer, void *memory)
@@ -16,7 +16,7 @@ bool word_ring_look_for_room(struct word_producer *producer)
 {
 	uint64_t head = __atomic_load_n(&producer->shared->head, __ATOMIC_ACQUIRE);
 
-	/* Only forward, and not past what was written. */
+	/* The consumer's head may only move forward, and not past the written words. */
 	if (head - producer->head_seen <= producer->tail - producer->head_seen)
 		producer->head_seen = head;
 	return producer->tail - producer->head_seen < WORD_RING_COUNT;

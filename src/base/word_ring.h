@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring of small numbers in memory that two parties share: one produces, one consumes, neither
- * trusts the other.
+ * A ring of small numbers in memory that two processes share: one produces, one consumes, and
+ * neither trusts the other.
  *
- * Each number lies in a word with the number of the lap it was written in, so that a word shows by
- * itself whether it is new, and eight of them cross from core to core in one cache line. There is
- * no doorbell: whoever uses it has a ring of records beside it, which has one.
+ * Each number lies in a word together with the number of the lap in which it was written. So a word
+ * shows by itself whether it is new, and eight words cross from core to core in one cache line.
+ * There is no doorbell: a word ring has a ring of records beside it, which has one.
  */
 #ifndef SOFTIB_BASE_WORD_RING_H
 #define SOFTIB_BASE_WORD_RING_H
@@ -25,11 +25,11 @@ enum {
 
 /* All zero when new. */
 struct word_ring_shared {
-	_Alignas(64) uint64_t head; /* words ever consumed, told now and then; the consumer's */
+	_Alignas(64) uint64_t head; /* words ever consumed, updated now and then by the consumer */
 	_Alignas(64) uint64_t words[WORD_RING_COUNT];
 };
 
-/* lap: word_ring_lap of tail or head, kept beside it since each look needs it. */
+/* lap: word_ring_lap of tail or head, cached because each access needs it. */
 struct word_producer {
 	struct word_ring_shared *shared;
 	uint64_t tail;
@@ -46,10 +46,10 @@ struct word_consumer {
 void word_producer_init(struct word_producer *producer, void *memory);
 void word_consumer_init(struct word_consumer *consumer, void *memory);
 
-/* Whether there is room, as the consumer says now. One that tells nonsense makes no room. */
+/* Reads the consumer's position: whether there is room. An impossible position makes no room. */
 bool word_ring_look_for_room(struct word_producer *producer);
 
-/* Looks at the consumer only when what is known does not do. */
+/* Reads the consumer's position only if the known room does not suffice. */
 static inline bool word_ring_has_room(struct word_producer *producer)
 {
 	return likely(producer->tail - producer->head_seen < WORD_RING_COUNT) ||
@@ -61,7 +61,7 @@ static inline uint64_t word_ring_lap(uint64_t position)
 	return position / WORD_RING_COUNT % WORD_RING_LAPS + 1;
 }
 
-/* A word will be put soon. */
+/* A word will be written soon: prefetches its line. */
 static inline void word_ring_want(const struct word_producer *producer)
 {
 	cache_line_want(
@@ -91,7 +91,7 @@ static inline bool word_ring_is_empty(const struct word_consumer *consumer)
 	return word_ring_at(consumer) >> WORD_RING_BITS != consumer->lap;
 }
 
-/* false: none there. */
+/* false: the ring is empty. */
 MUST_USE static inline bool word_ring_take(struct word_consumer *consumer, uint64_t *ret_number)
 {
 	uint64_t word = word_ring_at(consumer);
