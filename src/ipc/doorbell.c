@@ -16,8 +16,7 @@ int doorbell_copy(int doorbell)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", doorbell);
 
-	/* For reading and writing, so that the pipe has no end of file and no SIGPIPE, whoever else
-	 * has closed it. */
+	/* For reading and writing, so that no other holder's close ends the pipe or breaks it. */
 	int copy = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 
 	return copy < 0 ? -errno : copy;

@@ -353,7 +353,7 @@ bool adapter_progress(struct adapter *adapter, time_ns now)
 	return progress(adapter->runtime, now);
 }
 
-/* Inlined by the libraries, too. */
+/* As adapter_lock: inlined where each instruction counts. */
 IN_LINE bool adapter_poll(struct adapter *adapter)
 {
 	struct process_runtime *runtime = adapter->runtime;

@@ -77,8 +77,9 @@ void channel_release(struct channel *channel)
 		doorbell_ring(channel->doorbell);
 }
 
-/* The request must name the bytes that are needed. With fewer, the other side would ring once and
- * no more. The free bytes count even where the end of the ring lies between them. */
+/* byte_count must be what the caller needs: with less, the ring may have that room already, and the
+ * peer would not ring for more. Free bytes suffice, too, where ring_wait_for_room also counts the
+ * unused end of the ring. */
 bool channel_wait_for_room(struct channel *channel, uint32_t byte_count)
 {
 	return ring_wait_for_room(&channel->out, byte_count) ||

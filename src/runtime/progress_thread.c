@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The progress thread: sleeps until the process's doorbell rings, a timer is due, or softibd hangs
- * up.
+ * The progress thread: sleeps until our doorbell rings, a timer is due, or softibd hangs up.
  *
- * It must not compete with a polling program for a core or the lock. It must not keep a program
- * waiting that spins on memory without polling either. Trials tell the two apart. After some wakes
- * for records of a program that polls at least now and then, the thread leaves the program alone
- * for a moment. If the program polls all the while, the thread stays out: producers need not ring,
- * and the thread only looks now and then, less often the longer the program polls. If not, the next
- * trial comes after twice as many wakes, so that trials hardly delay a program that spins on
- * memory.
+ * It must not compete with a polling program for a core or the lock, nor keep a program waiting
+ * that spins on memory without polling. Trials tell the two apart. After some wakes for records of
+ * a program that polls now and then, the thread leaves the program alone for a moment. If the
+ * program polls all the while, the thread stays out: producers need not ring, and the thread only
+ * looks now and then, less often the longer the program polls. If not, the next trial comes after
+ * twice as many wakes.
  *
- * A program that does nothing but poll excuses the thread itself (progress_thread_watch_polls). The
- * thread then needs no wakes for a trial, on a core that the program polls on.
+ * A program that does nothing but poll excuses the thread itself (progress_thread_watch_polls), so
+ * that the thread needs no wakes for a trial on a core that the program polls on.
  */
 #include "runtime/progress_thread.h"
 
@@ -69,8 +67,7 @@ static bool wait_for_doorbell(struct process_runtime *runtime, time_ns timeout_n
 {
 	struct pollfd watched[2] = {
 		{.fd = runtime->doorbell, .events = POLLIN},
-		/* The thread that asked reads the answers on this socket; only its end matters
-		 * here. */
+		/* The thread that asked reads the answers; only the end matters here. */
 		{.fd = runtime->session->control, .events = POLLRDHUP},
 	};
 	struct timespec timeout = {
@@ -284,8 +281,8 @@ static bool stay_out(struct helper *helper)
 		looked_at = now;
 		looks++;
 	}
-	/* A program that lost its core for a while still is a polling program. A program that ran
-	 * and did something else will do so again. */
+	/* A program that lost its core for a while still polls; one that ran and did something else
+	 * will do so again. */
 	if (looks >= LOOKS_OF_A_POLLER || !was_running)
 		helper->wakes_per_trial = WAKES_PER_TRIAL_MIN;
 	else if (!was_called && helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
@@ -313,8 +310,7 @@ void progress_thread_watch_polls(struct process_runtime *runtime, time_ns now)
 	runtime->progress_mode = PROGRESS_STAYING_OUT;
 	__atomic_store_n(&runtime->progress_is_excused, true, __ATOMIC_RELEASE);
 	disarm(runtime);
-	/* From now on the progress thread looks by itself. */
-	doorbell_ring(runtime->doorbell);
+	doorbell_ring(runtime->doorbell); /* the thread starts to look by itself */
 }
 
 /* One wake for work. false: softibd hung up. */
@@ -329,8 +325,7 @@ static bool work_and_sleep(struct helper *helper)
 		return true;
 	}
 	runtime->progress_mode = PROGRESS_WORKING;
-	/* The program does not poll now, so its polls would not end the UD zcopies: takes them
-	 * back. */
+	/* The program does not poll now, so its polls would not end its UD zcopies. */
 	ud_zcopies_end(runtime, runtime_now());
 	work(runtime);
 

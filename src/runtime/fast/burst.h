@@ -50,7 +50,8 @@ struct burst_out {
 			   qp, posts and last hold then */
 	uint32_t payload_bytes;
 	uint32_t flags;
-	/* The destination of a datagram. The address vector lives as long as qp is set. */
+	/* The destination of a datagram. The address vector lives as long as the burst may
+	 * continue. */
 	const struct address_vector *address;
 	uint32_t remote_qpn, remote_qkey;
 	const struct qp *last; /* the queue pair that posted them: qp, or qp before it was cleared;

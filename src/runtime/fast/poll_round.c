@@ -8,8 +8,8 @@
  * the fast path is off, if softibd has written to the down ring, or if a queue pair has more to
  * send than an ACK word.
  *
- * Templates survive a round that only receives short messages: receiving changes nothing that a
- * send template rests on. A record that needs the engine clears them (take_unusual in
+ * The SEND template survives a round that only receives short messages and ACKs: they change
+ * nothing that it rests on. A record that needs the engine clears it (take_unusual in
  * short_receive.c), and so does the full round.
  */
 #include "runtime/fast/short_send.h"

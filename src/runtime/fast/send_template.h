@@ -4,12 +4,12 @@
  * skips the checks. There is one for a short SEND and one for a short RMA WRITE.
  *
  * A template is valid while its qp field is set. Everything that it rests on (state and attributes
- * of the queue pair, memory regions, flow, progress mode) changes only under the runtime's lock,
- * and whoever leaves the lock after such a change calls runtime_unlock, which clears the templates
- * through runtime_forget_templates. Posts by the fast path leave with runtime_unlock_posted and
- * polls with runtime_unlock_unchanged: they keep the SEND template, since they change nothing that
- * it rests on. A received record that needs the engine, a full round of progress and a fork clear
- * the templates, too.
+ * of the queue pair, memory regions, flow, progress mode) changes only under the runtime's lock. A
+ * thread that leaves the lock after such a change calls runtime_unlock, which clears the templates
+ * through runtime_forget_templates. Posts by the fast path leave with runtime_unlock_posted or
+ * adapter_unlock_listed, and polls with runtime_unlock_unchanged. These keep the SEND template,
+ * since they change nothing that it rests on. A received record that needs the engine, a full round
+ * of progress and a fork clear the templates, too.
  *
  * Each use rechecks only what can change without that: the generation word in shared memory, which
  * softibd changes with every table, link, capture or fault; the queue pair's header_cache.sends,

@@ -234,8 +234,8 @@ static inline bool repeat(struct adapter *adapter, struct qp *qp,
 	burst->end = out->tail;
 	burst->next_psn = qp->requester.next_psn;
 	burst->room--;
-	/* The first post after a resumed burst counts one only: a program that posts one message at
-	 * a time gains nothing from a burst. */
+	/* The first payload record after a resume counts one post only, so that a program that
+	 * posts one message at a time leaves the burst. */
 	burst->posts = burst->posts == BURST_POSTS ? BURST_POSTS + 1 : BURST_POSTS_PAYLOAD;
 	if (unlikely(ring_announce(out)))
 		doorbell_ring(channel->doorbell);

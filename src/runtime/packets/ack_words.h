@@ -21,7 +21,7 @@ struct channel;
 struct qp;
 
 /* Sends the ACK that the queue pair owes. Returns the channel that it took, whose consumer the
- * caller wakes; NULL: the response needs more than a word, or the queue pair owes none. */
+ * caller wakes; NULL: the response needs more than a word, or its flow is not offloaded. */
 struct channel *ack_word_send(struct adapter *adapter, struct qp *qp);
 /* ack_word_send; publish_all wakes the consumer later. */
 bool ack_word_write(struct adapter *adapter, struct qp *qp);

@@ -391,8 +391,9 @@ static bool softibd_waits(struct process_runtime *runtime, time_ns now,
 bool receive_all(struct process_runtime *runtime, time_ns now)
 {
 	struct channel *softibd = &runtime->softibd;
-	/* The end of the down ring is read first. Packets that a peer relayed after its direct ring
-	 * was revoked come after those in the direct ring, so they must be received after them. */
+	/* The end of the down ring is read first. Packets that a peer sent through softibd after
+	 * its direct ring was revoked come after those in the direct ring, so they must be received
+	 * after them. */
 	uint64_t snapshot = ring_snapshot(&softibd->in);
 	const struct ring_record *record;
 	bool has_down = snapshot != softibd->in.head;
