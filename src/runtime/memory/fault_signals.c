@@ -10,22 +10,23 @@
 
 enum { ACTIONS_KEPT = 4 };
 
-/* A handler may run while another thread renews: what it reads is written before it is shown, and
- * not again before three renewals later. */
+/* A handler may run while another thread renews. An action is written before `latest` points to it,
+ * and its slot is reused only after ACTIONS_KEPT - 1 more renewals. */
 struct shared_signal {
 	int number;
-	struct sigaction first; /* before us */
+	struct sigaction first; /* before our handler was installed */
 	struct sigaction kept[ACTIONS_KEPT];
 	unsigned kept_count;
-	const struct sigaction *latest; /* atomic: under us now */
+	const struct sigaction *latest; /* atomic: the action that our handler has replaced last */
 };
 
 static struct shared_signal shared_signals[] = {{.number = SIGSEGV}, {.number = SIGBUS}};
 static fault_resolver *resolve;
 static pthread_mutex_t renewing = PTHREAD_MUTEX_INITIALIZER;
 
-/* The fault that the program's handler was called for, which may call us as the handler before it,
- * and where the stack was; the handler may also have been left by a jump. Never allocated late. */
+/* The fault for which the program's handler was called, and the stack position at that time. That
+ * handler may call ours as the one before it, or be left by a longjmp. initial-exec: a signal
+ * handler must not allocate thread-local memory. */
 struct passed_fault {
 	const void *context;
 	uintptr_t frame;
@@ -48,7 +49,8 @@ static void remember(struct shared_signal *shared, const struct sigaction *actio
 	__atomic_store_n(&shared->latest, kept, __ATOMIC_RELEASE);
 }
 
-/* A fault repeats when the handler returns; a signal that was sent waits until then. */
+/* A synchronous fault repeats when the handler returns. A signal that was sent stays pending until
+ * then. */
 static void do_default(int number, bool is_fault)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
@@ -80,14 +82,14 @@ static uintptr_t this_frame(void)
 	return (uintptr_t)__builtin_frame_address(0);
 }
 
-/* By the program's handler. The next fault may have its context at the same place of the stack for
- * signals, but is handled no deeper in it. */
+/* Whether the program's handler has called ours. The context of the next fault may lie at the same
+ * place of the signal stack, but its handler runs no deeper in the stack. */
 static bool is_called_back(const void *context)
 {
 	return context == passed.context && this_frame() < passed.frame;
 }
 
-/* To the program. */
+/* Passes the signal on to the program's handler. */
 static void pass_on(struct shared_signal *shared, siginfo_t *info, void *context,
 		    bool was_called_back)
 {
@@ -139,10 +141,10 @@ static void handle(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* Puts ours in front of the handler that the program has, if it is not there yet. */
+/* Puts our handler in front of the program's, if it is not there yet. */
 static void install(struct shared_signal *shared)
 {
-	/* Some programs have stacks that are too small for handlers. */
+	/* SA_ONSTACK: some programs have stacks that are too small for handlers. */
 	struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	struct sigaction before;
 
@@ -152,7 +154,7 @@ static void install(struct shared_signal *shared)
 	remember(shared, &before);
 	sigemptyset(&action.sa_mask);
 	action.sa_flags |= before.sa_flags & SA_RESTART;
-	/* The program may have installed another one between the two calls. */
+	/* The program may have installed another handler between the two calls. */
 	sigaction(shared->number, &action, &before);
 	if (!is_ours(&before))
 		remember(shared, &before);

@@ -2,10 +2,10 @@
 /*
  * SIGSEGV and SIGBUS, shared with the program.
  *
- * A handler of ours sees each fault first. What it does not resolve goes to the handler that the
- * program has, with the mask and flags that the program asked for, or ends the program as the
- * default does. A program that installs its own handler later is found by fault_signals_renew; if
- * that handler calls the one before it, which is ours, what was there before us is called.
+ * Our handler sees each fault first. A fault that it does not resolve goes to the program's
+ * handler, with the mask and flags that the program asked for, or ends the program as the default
+ * action does. fault_signals_renew finds a handler that the program has installed later; if that
+ * handler calls the one before it, which is ours, the handler from before ours is called.
  */
 #ifndef SOFTIB_RUNTIME_MEMORY_FAULT_SIGNALS_H
 #define SOFTIB_RUNTIME_MEMORY_FAULT_SIGNALS_H
@@ -19,10 +19,10 @@ enum fault_kind {
 	FAULT_TRUNCATED, /* mapped, but there is no such page in the file */
 };
 
-/* In a signal handler, of the thread that faulted. true: the instruction is tried again. */
+/* Called in a signal handler, in the thread that faulted. true: the instruction is tried again. */
 typedef bool fault_resolver(uintptr_t address, enum fault_kind kind);
 
-/* For all faults from now on, once per process; later calls change nothing. */
+/* Installs the handler, once per process; later calls change nothing. */
 void fault_signals_handle(fault_resolver *resolver);
 void fault_signals_renew(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing datagrams into memory that may have gone: see guarded_copy.h. */
+/* Writing datagrams into memory that the program may have unmapped: see guarded_copy.h. */
 #include "runtime/memory/guarded_copy.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ void guarded_copy(const struct payload *payload, size_t from, size_t byte_count,
 
 	debug_assert(byte_count <= sizeof(bytes));
 	payload_copy(payload, from, byte_count, bytes);
-	/* Where the call is forbidden there is no guard. */
+	/* If a seccomp filter forbids the call, the copy is not guarded. */
 	if (process_vm_writev(getpid(), &source, 1, &destination, 1, 0) < 0 && errno != EFAULT)
 		payload_copy(payload, from, byte_count, ret_bytes);
 }

@@ -21,28 +21,28 @@
 
 enum {
 	PAGE_BYTES = RKEY_EXPORT_PAGE_BYTES,
-	SPARE_BYTES = 64 << 10, /* put there at once at most */
+	SPARE_BYTES = 64 << 10, /* most that is mapped for one fault */
 	LENT_MAX = 1024,
 };
 
 enum lent_kind {
-	LENT_SPARE,  /* of our file */
-	LENT_SHARED, /* of the exposure's file: what was there before */
-	LENT_ASIDE,  /* of our file; the program's page is elsewhere */
-	LENT_OPEN,   /* the program's, with other rights */
+	LENT_SPARE,  /* a page of our file */
+	LENT_SHARED, /* a page of the rkey export file: the shared MR's page that was unmapped */
+	LENT_ASIDE,  /* a page of our file; the program's page is moved aside */
+	LENT_OPEN,   /* the program's page, with its protection lifted */
 };
 
 struct lent {
 	uintptr_t begin, end;
 	enum lent_kind kind;
-	int rights;	 /* LENT_OPEN: before */
+	int rights;	 /* LENT_OPEN: the rights before */
 	uint64_t offset; /* in the file */
 	void *aside;
 };
 
 struct memory_gaps memory_guard_gaps;
 
-/* With the lock of the attachment. */
+/* Protected by the lock of the process runtime. */
 static struct {
 	struct process_runtime *runtime;
 	int file; /* SPARE_BYTES */
@@ -55,8 +55,8 @@ static bool has_room(void)
 	return guard.lent_count < LENT_MAX;
 }
 
-/* Without room the entry is not kept, and its pages stay where they are: no harm if they are ours.
- */
+/* If there is no room the entry is dropped and its pages stay mapped. That does no harm if they are
+ * pages of our files. */
 static void note(const struct lent *lent)
 {
 	if (lent->kind == LENT_SPARE || lent->kind == LENT_ASIDE)
@@ -73,7 +73,7 @@ static bool map(uintptr_t begin, size_t byte_count, int file, uint64_t offset)
 	void *found = mmap(place, byte_count, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_FIXED_NOREPLACE, file, (off_t)offset);
 
-	/* A kernel that does not know the flag takes the address for a wish. */
+	/* A kernel that does not know the flag treats the address as a hint. */
 	if (found != MAP_FAILED && found != place) {
 		munmap(found, byte_count);
 		errno = EEXIST;
@@ -82,7 +82,7 @@ static bool map(uintptr_t begin, size_t byte_count, int file, uint64_t offset)
 	return found != MAP_FAILED;
 }
 
-/* There is nothing. end: of the region. */
+/* Maps pages where nothing is mapped. end: the end of the region. */
 static bool fill_hole(uintptr_t page, uintptr_t end)
 {
 	const struct shared_mr *shared_mr = guard.runtime->rkey_export.shared_mr;
@@ -103,7 +103,8 @@ static bool fill_hole(uintptr_t page, uintptr_t end)
 		lent.end = page + (room < SPARE_BYTES ? room : SPARE_BYTES);
 	if (!map(page, lent.end - page, guard.file, 0)) {
 		lent.end = page + PAGE_BYTES;
-		/* EEXIST: another thread of the program has put something there by now. */
+		/* EEXIST: another thread of the program has mapped something there in the meantime.
+		 */
 		if (!map(page, PAGE_BYTES, guard.file, 0))
 			return errno == EEXIST;
 	}
@@ -116,7 +117,7 @@ static bool set_aside(uintptr_t page)
 	struct lent lent = {.begin = page, .end = page + PAGE_BYTES, .kind = LENT_ASIDE};
 	void *place;
 
-	/* A page of the program's that nobody remembers would never come back. */
+	/* Without an entry the program's page would never be moved back. */
 	if (!has_room())
 		return false;
 	place = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -132,7 +133,8 @@ static bool set_aside(uintptr_t page)
 		note(&lent);
 		return true;
 	}
-	/* Another thread of the program has put something there by now: the old page has gone. */
+	/* Another thread of the program has mapped something there in the meantime, so the old page
+	 * is no longer needed. */
 	if (errno == EEXIST) {
 		munmap(lent.aside, PAGE_BYTES);
 		return true;
@@ -142,7 +144,8 @@ static bool set_aside(uintptr_t page)
 	return false;
 }
 
-/* The entry of the page before this one, if it had the same rights; NULL: it is none of ours. */
+/* The entry that ends just before this page, if its pages had the same rights; NULL: there is none.
+ */
 static struct lent *opened_before(uintptr_t page, int rights)
 {
 	struct lent *last = guard.lent_count ? &guard.lent[guard.lent_count - 1] : NULL;
@@ -158,7 +161,7 @@ static bool lift_protection(uintptr_t page)
 
 	if (!own_mapping_rights(page, &lent.rights))
 		return false;
-	/* It has changed since the fault. */
+	/* The rights have changed since the fault. */
 	if ((lent.rights & (PROT_READ | PROT_WRITE)) == (PROT_READ | PROT_WRITE))
 		return true;
 
@@ -187,7 +190,7 @@ static bool is_registered(const struct process_runtime *runtime, uintptr_t addre
 	return false;
 }
 
-/* In a signal handler. Whether the instruction may be tried again. */
+/* Runs in a signal handler. Returns whether the instruction may be tried again. */
 static bool resolve(uintptr_t address, enum fault_kind kind)
 {
 	struct process_runtime *runtime = __atomic_load_n(&guard.runtime, __ATOMIC_ACQUIRE);
@@ -202,20 +205,20 @@ static bool resolve(uintptr_t address, enum fault_kind kind)
 		is_resolved = fill_hole(page, end);
 	else
 		is_resolved = (kind == FAULT_PROTECTED && lift_protection(page)) || set_aside(page);
-	/* Else the helper sees to it, which waits for the lock. */
+	/* Otherwise the progress thread removes the pages; it waits for the lock. */
 	if (is_resolved && !biased_lock_will_leave_slowly(&runtime->lock))
 		doorbell_ring(runtime->doorbell);
 	return is_resolved;
 }
 
-/* Only what is still there as we left it is ours to remove. */
+/* Removes a page only if it is still mapped as we left it. */
 static void return_one(const struct lent *lent, bool is_at_once)
 {
 	const int file =
 		lent->kind == LENT_SHARED ? guard.runtime->rkey_export.shared_mr->file : guard.file;
 
 	if (lent->kind == LENT_OPEN) {
-		/* Later it may be another mapping, which looks the same. */
+		/* Later there may be another mapping, which looks the same. */
 		if (is_at_once)
 			(void)mprotect((void *)lent->begin, lent->end - lent->begin, lent->rights);
 		return;
@@ -238,7 +241,7 @@ static void return_all(bool is_at_once)
 	__atomic_store_n(&memory_guard_gaps.count, 0, __ATOMIC_RELAXED);
 }
 
-/* Before the program can do anything else about its memory. */
+/* Runs before the program can do anything else with its memory. */
 static void before_leaving(struct biased_lock *lock)
 {
 	if (unlikely(guard.lent_count) && lock == &guard.runtime->lock)

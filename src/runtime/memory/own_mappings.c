@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel says of this process's memory and threads. */
+/* What the kernel tells about this process's memory and threads. */
 #include "runtime/memory/own_mappings.h"
 
 #include <fcntl.h>
@@ -13,12 +13,12 @@
 #include "ipc/rma_area.h"
 
 enum {
-	TASK_LINKS_OF_NONE = 2, /* of /proc/self/task */
-	OWN_THREADS = 2,	/* the program's and the helper */
+	TASK_LINKS_OF_NONE = 2, /* link count of /proc/self/task without threads */
+	OWN_THREADS = 2,	/* the program's thread and the progress thread */
 	PAGES_PER_LOOK = 512,
 };
 
-/* Of a page's word in /proc/self/pagemap. */
+/* Bits of a page's word in /proc/self/pagemap. */
 #define PAGE_IS_SWAPPED ((uint64_t)1 << 62)
 #define PAGE_IS_PRESENT ((uint64_t)1 << 63)
 
@@ -94,7 +94,8 @@ bool own_mapping_is_movable(uint64_t begin, uint64_t end)
 	}
 	if (maps)
 		fclose(maps);
-	/* The program's own rings may be at the pages; ours are not while one moves. */
+	/* The kernel may write to the pages through the program's own rings. It does not through
+	 * ours while a page moves. */
 	return is_movable && reached >= end && ring_count <= kernel_ring_mapping_count();
 }
 
@@ -121,14 +122,14 @@ bool own_mapping_is_of(uint64_t begin, uint64_t end, int file, uint64_t offset)
 	return reached >= end && reached != end + 1;
 }
 
-/* A reader of /proc/self/maps in pieces. */
+/* Reads /proc/self/maps in pieces. */
 struct maps_reader {
 	int file;
 	char bytes[256];
 	ssize_t count, next;
 };
 
-/* -1: there is no more. */
+/* -1: end of the file. */
 static int next_character(struct maps_reader *reader)
 {
 	if (reader->next == reader->count) {
@@ -140,7 +141,7 @@ static int next_character(struct maps_reader *reader)
 	return (unsigned char)reader->bytes[reader->next++];
 }
 
-/* Returns what comes after it. */
+/* Returns the character after the address. */
 static int read_address(struct maps_reader *reader, uint64_t *ret_address)
 {
 	int character = next_character(reader);
@@ -189,7 +190,7 @@ void own_pages_close(struct own_pages *pages)
 	pages->pagemap = -1;
 }
 
-/* The words of some pages from there on. Returns how many. */
+/* Reads the pagemap words of some pages. Returns how many. */
 static unsigned look_at_pages(const struct own_pages *pages, uint64_t begin, uint64_t end,
 			      uint64_t ret_words[static PAGES_PER_LOOK])
 {
@@ -210,7 +211,7 @@ static unsigned look_at_pages(const struct own_pages *pages, uint64_t begin, uin
 bool own_pages_next(const struct own_pages *pages, uint64_t *begin, uint64_t end, uint64_t *ret_end)
 {
 	uint64_t words[PAGES_PER_LOOK];
-	uint64_t first = end; /* of the run, once there is one */
+	uint64_t first = end; /* first page with data, once one was found */
 	uint64_t at = *begin;
 
 	while (at < end) {

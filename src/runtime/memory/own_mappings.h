@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel says of this process's memory and threads, for runtime/rma/shared_mr.h: whether
- * pages may move, and whether they are still where they were put. */
+/* What the kernel tells about this process's memory and threads, for runtime/rma/shared_mr.h:
+ * whether pages may move, and whether they are still where they were put. */
 #ifndef SOFTIB_RUNTIME_MEMORY_OWN_MAPPINGS_H
 #define SOFTIB_RUNTIME_MEMORY_OWN_MAPPINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* But for the helper. */
+/* Whether the process has one thread besides the progress thread. */
 bool own_thread_is_alone(void);
-/* Locked pages would no more be, and what the kernel writes to later would get lost. */
+/* false also if the process has locked pages: moved pages would lose their lock. */
 bool own_mappings_may_move(void);
-/* Whether all of it is private memory of the program's, and nobody has asked the kernel to write to
- * memory by and by. */
+/* Whether the whole range is private memory of the program, and the program has no AIO context or
+ * io_uring by which the kernel could write to the pages later. */
 bool own_mapping_is_movable(uint64_t begin, uint64_t end);
-/* Whether all of it shows the file from that offset on, for reading and writing. */
+/* Whether the whole range maps the file from that offset on, for reading and writing. */
 bool own_mapping_is_of(uint64_t begin, uint64_t end, int file, uint64_t offset);
 
-/* PROT_READ and so on. Calls nothing that a signal handler may not call. false: nothing is mapped
- * there. */
+/* The rights as PROT_READ and so on. Async-signal-safe. false: nothing is mapped there. */
 bool own_mapping_rights(uint64_t address, int *ret_rights);
 
-/* The next run of pages before end, from *begin on, that hold anything: what was never written to
- * is zero anyway, and costs nothing to leave where it is. Begins and ends on page boundaries.
- * false: there is none. Where the kernel does not say, all pages do. */
+/* The next pages before end, from *begin on, that hold data; a page that was never written to is
+ * zero, and need not be copied. Begins and ends on page boundaries. false: there are none. If the
+ * kernel does not tell, all pages count. */
 struct own_pages {
-	int pagemap; /* -1: it does not say */
+	int pagemap; /* -1: the kernel does not tell */
 };
 struct own_pages own_pages_open(void);
 void own_pages_close(struct own_pages *pages);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of another process, where the system lets us reach it. */
+/* CMA: the memory of another process, where the system allows it. */
 #include "runtime/rma/cma.h"
 
 #include <stdlib.h>
@@ -17,11 +17,11 @@ bool cma_is_allowed(void)
 	return !value || strcmp(value, "0") != 0;
 }
 
-/* Up to here the open file is the quicker way: it looks nobody up. */
+/* Up to this size the open file is faster, since it needs no lookup of the process. */
 enum { FILE_BYTES_MAX = 8192 };
 
-/* Not by the C library's functions, in which a thread of the program's could be cancelled while it
- * holds our lock. */
+/* Raw system calls: the C library's functions are cancellation points, and a thread of the program
+ * that is cancelled there would keep our lock. */
 static ssize_t read_file(const struct cma *memory, void *bytes, size_t byte_count, uint64_t address)
 {
 	return syscall(SYS_pread64, memory->file, bytes, byte_count, address);
@@ -42,7 +42,7 @@ bool cma_is_there(const struct cma *memory)
 	       found == memory->nonce;
 }
 
-/* Whether the kernel, and whoever filters system calls, lets us use the calls on this process. */
+/* Whether the kernel and any seccomp filter allow the calls on this process. */
 static bool calls_work(const struct cma *memory)
 {
 	uint64_t found = 0;
@@ -66,7 +66,7 @@ int cma_open(struct cma *memory, pid_t pid, uint64_t nonce, uint64_t nonce_addre
 	memory->file = open(path, O_RDWR | O_CLOEXEC);
 	if (memory->file < 0)
 		return -errno;
-	/* In another namespace the number may be somebody else's here. */
+	/* In another pid namespace the pid may belong to another process here. */
 	if (!cma_is_there(memory)) {
 		cma_close(memory);
 		return -ESRCH;
@@ -82,8 +82,9 @@ void cma_close(struct cma *memory)
 	memory->file = -1;
 }
 
-/* The calls go by the number: it must still be the same process, which the file knows. That number
- * can't become another's between the look and the call, since numbers are given in turn. */
+/* The calls name the process by its pid, so the file is asked first whether it is still the same
+ * process. The pid can't be reused between that check and the call, since the kernel assigns pids
+ * in turn. */
 static bool may_call(const struct cma *memory, size_t byte_count)
 {
 	return memory->has_calls && byte_count > FILE_BYTES_MAX && cma_is_there(memory);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which way of copying long messages is the faster one: see copy_method.h. */
+/* Which method of copying long messages is faster: see copy_method.h. */
 #include "runtime/rma/copy_method.h"
 
 enum {
 	TRIAL_LAPS_MAX = 16,
-	IDLE_LAPS = 2,	      /* so many in a row that were not faster than those before */
-	FASTER_FRACTION = 32, /* by less it is not faster */
+	IDLE_LAPS = 2, /* a trial ends after this many laps in a row without an improvement */
+	FASTER_FRACTION = 32, /* an improvement of less than one part in this does not count */
 	KEPT_LAPS_MIN = 128,
 	KEPT_LAPS_MAX = 4096,
 	GIBYTE_SHIFT = 30,
@@ -25,7 +25,7 @@ static enum copy_way other(const struct copy_method *trials)
 	return trials->way == COPY_CACHED ? COPY_PAST_CACHE : COPY_CACHED;
 }
 
-/* Who is challenged wins a draw. */
+/* On a tie the method that was in use before the trial stays. */
 static void decide(struct copy_method *trials)
 {
 	if (trials->best[trials->way] < trials->best[other(trials)]) {
@@ -54,7 +54,7 @@ static void judge(struct copy_method *trials, uint64_t cost)
 
 static bool has_had_its_turn(const struct copy_method *trials)
 {
-	/* The very first way has to show itself like one that is tried. */
+	/* The very first method has no result yet, so it runs like a trial. */
 	if (trials->is_trial || !trials->laps_kept)
 		return trials->idle_laps >= IDLE_LAPS || trials->laps >= TRIAL_LAPS_MAX;
 	return trials->laps >= trials->laps_kept;
@@ -80,8 +80,8 @@ void copy_method_note(struct copy_method *trials, uint64_t message_bytes, uint64
 	if (trials->lap_bytes < message_bytes)
 		return;
 
-	/* Four seconds would be too long for this; at least 1, since 0 says that nothing is known.
-	 */
+	/* The limit of four seconds keeps the shift below from overflowing. The result is at least
+	 * 1, since 0 means unknown. */
 	const time_ns took = trials->lap_ns < UINT32_MAX ? trials->lap_ns : UINT32_MAX;
 	const uint64_t cost = (took << GIBYTE_SHIFT) / trials->lap_bytes + 1;
 

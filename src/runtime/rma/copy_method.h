@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which way of copying long messages is the faster one here: through the caches or past them
+ * Which method of copying long messages is faster here: through the caches or past them
  * (runtime/rma/stream_copy.h).
  *
- * Nothing that can be asked for says: what the system tells of the last cache is the share of
- * nobody in particular, and on one processor a copy that stays in it is half as fast again as one
- * past it, on another slower. So it is tried. A way is judged by its best lap, that is as many
- * bytes as a message has, and a trial goes on as long as its laps get faster: the caches are full
- * of what the other way left there, and some hold on to it. The first lap does not count. The way
- * that lost is tried again, the more seldom the more often it has.
+ * The system has no answer to that. The cache size that it reports is not this process's share, and
+ * a copy that stays in the last-level cache is half as fast again as one past it on one processor,
+ * and slower on another. So both methods are timed. A method's result is its best lap; a lap has as
+ * many bytes as a message. A trial goes on while its laps get faster, because the caches are still
+ * full of data from the other method. The first lap does not count. The method that lost is tried
+ * again, at longer intervals each time it loses.
  */
 #ifndef SOFTIB_RUNTIME_RMA_COPY_METHOD_H
 #define SOFTIB_RUNTIME_RMA_COPY_METHOD_H
@@ -19,19 +19,19 @@
 
 enum copy_way { COPY_CACHED, COPY_PAST_CACHE, COPY_WAYS };
 
-/* Messages of about one length. All zero: nothing is known yet. */
+/* For messages of about one length. All zero: nothing is known yet. */
 struct copy_method {
-	uint8_t way; /* enum copy_way: for now */
+	uint8_t way; /* enum copy_way: in use now */
 	bool is_trial;
-	uint32_t laps;	    /* of this way, so far */
-	uint32_t idle_laps; /* the last of them, that were not faster */
-	uint32_t laps_kept; /* how many the winner got the last time; 0: none has won yet */
+	uint32_t laps;	    /* of this method so far */
+	uint32_t idle_laps; /* the latest laps that were not faster */
+	uint32_t laps_kept; /* laps that the last winner was given; 0: no trial has ended yet */
 	uint64_t lap_bytes;
 	time_ns lap_ns;
-	uint64_t best[COPY_WAYS]; /* ns for a GiB; 0: not known */
+	uint64_t best[COPY_WAYS]; /* ns per GiB; 0: not known */
 };
 
-/* A part of such a message was copied that way, and took so long. */
+/* A part of a message was copied with the current method and took took_ns. */
 void copy_method_note(struct copy_method *trials, uint64_t message_bytes, uint64_t byte_count,
 		      time_ns took_ns);
 

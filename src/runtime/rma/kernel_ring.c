@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ring of the kernel's (io_uring), by its own calls. */
+/* An io_uring by its system calls. */
 #include "runtime/rma/kernel_ring.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ int kernel_ring_unpin(int file, unsigned index)
 	return set_buffer(file, index, &none);
 }
 
-/* What is none might not have the bytes that are mapped of it. */
+/* A file that is not a ring may be shorter than the bytes that we map. */
 static bool is_ring(int file)
 {
 	char path[32], name[sizeof(RING_NAME) + 1];
@@ -125,7 +125,8 @@ int kernel_ring_fetch(pid_t pid, int number)
 	return -EBADF;
 }
 
-/* Where things lie in a ring, told by one of our own: who has the other may say what he likes. */
+/* The layout of a ring, taken from a ring of our own: the peer could change the numbers in its
+ * ring. */
 static int find_layout(struct io_uring_params *ret_params)
 {
 	int file = setup(ret_params);
@@ -232,7 +233,7 @@ int kernel_ring_read(struct kernel_ring *ring, unsigned index, uint64_t address,
 
 	if (unlikely(submitted != 1))
 		return submitted < 0 ? -errno : -EAGAIN;
-	/* Where the source has the bytes, this does not happen. */
+	/* A source that has all the bytes completes the request within the call. */
 	if (unlikely(__atomic_load_n(ring->cq_tail, __ATOMIC_ACQUIRE) != ring->count))
 		return -EINPROGRESS;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A peer's memory, as its exposure lets this process reach it. */
+/* A peer's memory: access checks by its exported rkeys, and moving the bytes. */
 #include "runtime/rma/peer_memory.h"
 
 #include <stdlib.h>
@@ -17,10 +17,11 @@
 #include "net/transport/work_request.h"
 
 enum {
-	/* The peer waits for one piece at most when it takes a key back. */
+	/* A peer that revokes a key waits for one piece at most. */
 	PIECE_BYTES = 1 << 20,
 	PARTS_MAX = 64,
-	/* Messages that no core's own cache holds, with room for the rest of the program. */
+	/* Longer messages do not fit into a core's own cache beside the rest of the program's data.
+	 */
 	LONG_BYTES_MIN = 2 << 20,
 	LAST_BYTES = 64,
 };
@@ -60,7 +61,7 @@ void peer_memory_close(struct peer_memory *peer_memory)
 	munmap(peer_memory->shared, RKEY_EXPORT_SHARED_BYTES);
 }
 
-/* A refusal is no mistake: packets go everywhere. */
+/* A refusal is no error: the requests go by packets. */
 void peer_memory_try(struct peer_memory *peer_memory)
 {
 	if (peer_memory->has_tried)
@@ -72,7 +73,8 @@ void peer_memory_try(struct peer_memory *peer_memory)
 		peer_memory->memory.file = -1;
 }
 
-/* Of a part of the region that the peer published; its words are a stranger's. */
+/* Where a part of an exported region is mapped here; NULL: it is not shared. The peer's numbers are
+ * not trusted. */
 static uint8_t *shared_bytes(const struct peer_memory *peer_memory,
 			     const struct published_view *view, uint64_t address,
 			     uint32_t byte_count)
@@ -114,8 +116,8 @@ bool peer_memory_allows(const struct peer_memory *peer_memory, const struct rma_
 	ret_target->address = (uintptr_t)target;
 	ret_target->shared =
 		shared_bytes(peer_memory, view, ret_target->address, request->byte_count);
-	/* A word that lies oddly is the responder's to refuse, and only the processor can change
-	 * one at once. */
+	/* The responder must refuse a misaligned atomic, so such a request goes by packets. And
+	 * only the processor can change a word atomically, so the word must be shared. */
 	if (request->access == ACCESS_REMOTE_ATOMIC)
 		return ret_target->shared && request->address % sizeof(uint64_t) == 0 &&
 		       ret_target->address % sizeof(uint64_t) == 0;
@@ -124,7 +126,7 @@ bool peer_memory_allows(const struct peer_memory *peer_memory, const struct rma_
 		!__atomic_load_n(&peer_memory->header->is_moving, __ATOMIC_SEQ_CST));
 }
 
-/* The part of the local bytes that begins at offset; says how many bytes of it fit. */
+/* The spans of the local bytes that begin at offset, and how many bytes they have. */
 static unsigned cut(const struct payload *payload, size_t offset, size_t byte_count,
 		    struct iovec ret_parts[static PARTS_MAX], size_t *ret_byte_count)
 {
@@ -189,8 +191,9 @@ static bool move_far(const struct peer_memory *peer_memory, const struct bypass 
 			 *ret_byte_count);
 }
 
-/* A page that is written to for the first time is mapped alone, which takes longer than copying it;
- * around one that is read the system maps all that there is in a window. */
+/* Touches each block of the shared part with a load before the first store. The kernel maps a page
+ * that is stored to alone, which takes longer than copying it; around a page that is loaded from,
+ * it maps all present pages of the block. */
 static void map_blocks(struct peer_memory *peer_memory, const uint8_t *shared, size_t byte_count)
 {
 	size_t place = (size_t)(shared - peer_memory->shared);
@@ -207,7 +210,7 @@ static void map_blocks(struct peer_memory *peer_memory, const uint8_t *shared, s
 	}
 }
 
-/* A part of a message goes past the caches. */
+/* Copies a part of a message with stores that bypass the caches. */
 static void stream(const struct bypass *bypass, uint8_t *shared, size_t offset,
 		   size_t *ret_byte_count)
 {
@@ -248,14 +251,15 @@ static struct copy_method *trials_of(struct peer_memory *peer_memory, const stru
 						: &peer_memory->writes[length];
 }
 
-/* A part of a message that no core's own cache holds. */
+/* Copies a part of a message that does not fit into a core's own cache. */
 static void copy_long(struct peer_memory *peer_memory, const struct bypass *bypass, uint8_t *shared,
 		      size_t offset, size_t *ret_byte_count)
 {
 	struct copy_method *trials = trials_of(peer_memory, bypass);
 	const time_ns begin = runtime_now();
 
-	/* The last bytes of a WRITE go by the usual way, which puts them last. */
+	/* The last bytes of a WRITE go by the normal copy, which writes them last: programs watch
+	 * them. */
 	if (trials->way == COPY_PAST_CACHE && *ret_byte_count > LAST_BYTES) {
 		*ret_byte_count -= LAST_BYTES;
 		stream(bypass, shared, offset, ret_byte_count);

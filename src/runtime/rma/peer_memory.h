@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A peer's memory, as its exposure lets this process reach it: what is allowed there, and the
- * moving of bytes (ipc/rma_area.h). */
+/* A peer's memory: which accesses the peer's exported rkeys allow, and moving the bytes, in mapped
+ * pages or by CMA (ipc/rma_area.h). */
 #ifndef SOFTIB_RUNTIME_RMA_PEER_MEMORY_H
 #define SOFTIB_RUNTIME_RMA_PEER_MEMORY_H
 
@@ -14,7 +14,7 @@
 
 enum {
 	PEER_MEMORY_BLOCK_BYTES = 1 << 16,
-	PEER_MEMORY_LENGTHS = 6, /* 2 MiB, up to 4, up to 8, ... */
+	PEER_MEMORY_LENGTHS = 6, /* message lengths up to 2 MiB, up to 4 MiB, up to 8 MiB, ... */
 };
 
 struct rkey_export_header;
@@ -26,23 +26,23 @@ struct bypass;
 struct peer_memory {
 	const struct rkey_export_header *header;
 	const struct published_key *keys;
-	uint8_t *shared;   /* the shared part of its exposure */
-	struct cma memory; /* closed until it is tried, and where it is not allowed */
+	uint8_t *shared;   /* this process's mapping of the shared part of the peer's file */
+	struct cma memory; /* closed until peer_memory_try, and where CMA is not allowed */
 	bool has_tried;
-	/* Of the shared part: what this process has mapped already, in windows. */
+	/* Which blocks of the shared part already have page table entries in this process. */
 	bool is_mapped[RKEY_EXPORT_SHARED_BYTES / PEER_MEMORY_BLOCK_BYTES];
 	struct copy_method writes[PEER_MEMORY_LENGTHS], reads[PEER_MEMORY_LENGTHS]; /* by length */
 };
 
-/* The file stays the caller's. false: it is none. */
+/* Maps the peer's rkey export file; the caller keeps the file. false: it is not such a file. */
 MUST_USE bool peer_memory_open(struct peer_memory *peer_memory, int rkey_export_file);
 void peer_memory_close(struct peer_memory *peer_memory);
-/* Looks once whether the system lets us at what is not shared. */
+/* Finds out, once, whether the system allows CMA to this peer. */
 void peer_memory_try(struct peer_memory *peer_memory);
 
 struct peer_request {
 	uint32_t key;
-	uint32_t access; /* one right: what it does */
+	uint32_t access; /* the one right that the request needs */
 	uint64_t address;
 	uint32_t byte_count;
 };
@@ -50,17 +50,18 @@ struct peer_request {
 /* Where a request acts. */
 struct peer_target {
 	uint64_t address; /* in the peer */
-	uint8_t *shared;  /* here; NULL: that is not shared */
+	uint8_t *shared;  /* mapped in this process; NULL: the bytes are not shared */
 };
 
-/* What the responder would check, by what it published; false also where we can't get there. The
- * view is the caller's memory of the key that it used last. */
+/* Makes the responder's checks from what the peer exported (transport 5.4). false: the access is
+ * not allowed, or this process can't reach the memory. view caches the entry of the R_Key that the
+ * caller used last. */
 MUST_USE bool peer_memory_allows(const struct peer_memory *peer_memory,
 				 const struct rma_grant *grant, struct published_view *view,
 				 const struct peer_request *request,
 				 struct peer_target *ret_target);
 
-/* Does the next piece of what is asked, from offset on. */
+/* Moves the next piece of the request, from offset on. */
 MUST_USE bool peer_memory_move(struct peer_memory *peer_memory, const struct bypass *bypass,
 			       const struct peer_target *target, size_t offset,
 			       size_t *ret_byte_count);

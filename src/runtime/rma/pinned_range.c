@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of this process that a peer writes to by the kernel's ring. */
+/* Pinned ranges: pages of this process that a peer writes to by io_uring. */
 #include "runtime/rma/pinned_range.h"
 
 #include <stdlib.h>
@@ -16,16 +16,16 @@
 static_assert((int)PINNED_RANGES_MAX <= (int)KERNEL_RING_BUFFERS, "each has a buffer");
 
 enum {
-	/* Of all channels. The limit is the user's, for all that he runs. */
+	/* For all channels together. RLIMIT_MEMLOCK counts for all processes of the user. */
 	PINNED_BYTES_MAX = 1 << 20,
 	PART_OF_LIMIT = 8,
-	RINGS_MAX = 64, /* files of the program's */
+	RINGS_MAX = 64, /* each ring takes one file of the program's limit */
 };
 
 struct pin {
 	const struct adapter *adapter; /* NULL: none */
 	uint32_t key;
-	uint32_t byte_count; /* of whole pages */
+	uint32_t byte_count; /* whole pages */
 };
 
 struct pin_table {
@@ -45,12 +45,12 @@ static void withdraw(const struct channel *channel, unsigned index)
 	set_serial(shared, (shared->serial | 1) + 1);
 }
 
-/* Nobody uses it any more. */
+/* The caller has made sure that no peer uses the range any more. */
 static void end(struct process_runtime *runtime, struct channel *channel, unsigned index)
 {
 	struct pin *pin = &channel->pins->pins[index];
 
-	/* Where it fails the pages stay, which costs memory only. */
+	/* If unpinning fails the pages stay pinned, which only costs memory. */
 	(void)!kernel_ring_unpin(channel->pins->ring, index);
 	runtime->pinned_bytes -= pin->byte_count;
 	pin->adapter = NULL;
@@ -58,7 +58,7 @@ static void end(struct process_runtime *runtime, struct channel *channel, unsign
 
 static bool has_pins(const struct channel *channel)
 {
-	/* The child of a fork leaves its parent's alone. */
+	/* The child of a fork must not touch its parent's shared memory. */
 	return channel->pins && channel->rma_in;
 }
 
@@ -127,7 +127,9 @@ void pinned_range_abandon(struct channel *channel)
 	channel->pins = NULL;
 }
 
-/* What the peer is to see before it has us write by its calls: we could do so anyway. */
+/* Reads the proof from the peer's memory. The owner of a ring can change requests that the peer
+ * submits, so the peer uses the ring only after this process has shown that it can access the
+ * peer's memory anyway. */
 static bool find_proof(struct channel *channel, uint64_t address, uint64_t *ret_proof)
 {
 	struct iovec here = {ret_proof, sizeof(*ret_proof)};
@@ -180,7 +182,7 @@ static uint64_t bytes_max(void)
 	return limit.rlim_cur / PART_OF_LIMIT;
 }
 
-/* The part of the region that lies in the same block as the address. */
+/* The part of the region in the block of PINNED_RANGE_BYTES that has the address. */
 struct part {
 	uint64_t begin, end;
 };
@@ -251,7 +253,7 @@ static void pin_for(struct channel *channel, const struct adapter *adapter,
 	struct published_view view;
 	struct part part;
 
-	/* Where peers have the pages themselves they need no other way. */
+	/* Where peers map the pages themselves they need no pinned range. */
 	if (!region || !find_part(region, ask->address, &part) ||
 	    !published_keys_read(keys, adapter->description->index, ask->key, &view) ||
 	    view.shared_place || !open_ring(runtime, channel, ask))

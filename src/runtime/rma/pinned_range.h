@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages of this process that a peer writes to by the kernel's ring (runtime/rma/kernel_ring.h),
- * without the kernel's having to look up whose they are and where: windows of a region that many
- * short WRITEs go to, pinned when the peer asks.
+ * Pinned ranges: pages of this process that a peer writes to by io_uring
+ * (runtime/rma/kernel_ring.h), so that the kernel need not look up the process and its pages for
+ * each WRITE. A range is 64 KiB of a region that receives many short WRITEs; it is pinned when the
+ * peer asks.
  *
- * Whoever has the ring can write to the windows, and the ring can be had by those who may trace
- * this process, which are those who can write to all of its memory anyway. What they may write to,
- * peers find out as for any other WRITE; a window only says that it can go this way. It ends with
- * its key's entry, and before our own pages move (runtime/rma/shared_mr.h). What the program itself
- * puts in place of registered memory is not noticed, as by an adapter: so memory that is
- * registered on demand is not pinned.
+ * A process that has the ring can write to the pinned ranges. Only a process that may trace this
+ * one can get the ring, and such a process can write to all of this memory anyway. Peers check each
+ * WRITE by the exported rkey as for any other WRITE; a pinned range only says that the WRITE can
+ * take this path. A range ends with its key's entry, and before our own pages move
+ * (runtime/rma/shared_mr.h). If the program maps other memory in place of registered memory, the
+ * pinned range does not notice, and neither does a hardware adapter; so on-demand regions are not
+ * pinned.
  *
- * SOFTIB_PIN=0: nothing is pinned, here or for us.
+ * SOFTIB_PIN=0: this process neither pins ranges nor asks peers to pin theirs.
  */
 #ifndef SOFTIB_RUNTIME_RMA_PINNED_RANGE_H
 #define SOFTIB_RUNTIME_RMA_PINNED_RANGE_H
@@ -24,16 +26,17 @@ struct process_runtime;
 struct channel;
 struct ring_record;
 
-/* A peer asks for one; it gets it, or not, and is told that it was heard. */
+/* A peer asks for a pinned range. The range is pinned or not, and the peer is told that its request
+ * was read. */
 void pinned_range_asked(struct process_runtime *runtime, struct channel *channel,
 			const struct ring_record *record);
-/* The key stands for nothing any more, and no peer uses it. */
+/* The key is revoked, and no peer uses it any more. */
 void pinned_range_end_key(const struct adapter *adapter, uint32_t key);
 /* Pages are about to move. */
 void pinned_range_end_all(struct process_runtime *runtime);
-/* The channel goes. */
+/* The channel closes. */
 void pinned_range_close(struct process_runtime *runtime, struct channel *channel);
-/* In the child of a fork, whose pages are others. */
+/* In the child of a fork, whose pages are not the pinned ones. */
 void pinned_range_abandon(struct channel *channel);
 
 #endif

@@ -14,16 +14,16 @@
 #include "ipc/protocol.h"
 
 enum {
-	HALF_BYTES = 4 * RKEY_EXPORT_PAGE_BYTES, /* given to the pipe at a time */
+	HALF_BYTES = 4 * RKEY_EXPORT_PAGE_BYTES, /* put into the pipe at a time */
 	STAGING_BYTES = 2 * HALF_BYTES,
 	WRITES_PER_QUESTION = 8,
-	DOUBLINGS_MAX = 9, /* of that, after answers that were none */
-	WRITERS_MAX = 64,  /* files of the program's */
+	DOUBLINGS_MAX = 9, /* of that count, after requests that were refused */
+	WRITERS_MAX = 64,  /* each takes files of the program's limit */
 };
 
 static_assert((int)PINNED_WRITE_BYTES_MAX <= (int)HALF_BYTES, "the other half is in the pipe");
 
-/* Under the attachment's lock, of which a process has one. */
+/* Protected by the lock of the process runtime, of which a process has one. */
 static unsigned writer_count;
 
 static bool give_to_pipe(const struct pinned_write *pinned, uint32_t offset, size_t byte_count)
@@ -33,7 +33,8 @@ static bool give_to_pipe(const struct pinned_write *pinned, uint32_t offset, siz
 	return vmsplice(pinned->pipe, &pages, 1, SPLICE_F_NONBLOCK) == (ssize_t)byte_count;
 }
 
-/* Shared, so that a fork does not give us other pages than the pipe has. */
+/* The mapping is shared, so that copy-on-write after a fork does not give us other pages than the
+ * pipe has. */
 static bool make_staging(struct pinned_write *pinned)
 {
 	void *memory = mmap(NULL, STAGING_BYTES, PROT_READ | PROT_WRITE,
@@ -47,14 +48,14 @@ static bool make_staging(struct pinned_write *pinned)
 	return true;
 }
 
-/* The ring that the peer shows becomes ours. Its number is a stranger's word. */
+/* Opens the ring that the peer shows. Its number is not trusted. */
 static bool open_ring(struct pinned_write *pinned, const struct peer_memory *peer_memory,
 		      const struct pinned_ranges *shared, int source)
 {
 	const uint32_t number = __atomic_load_n(&shared->ring_number, __ATOMIC_ACQUIRE);
 
-	/* Who has the ring can have it do in our name what he likes. Only one who can have us do it
-	 * anyway has read the proof in our memory. */
+	/* The owner of the ring can change the requests that we submit. A peer that has read the
+	 * proof can access our memory anyway. */
 	if (!number || number > INT32_MAX || shared->proof != pinned->proof)
 		return false;
 
@@ -62,7 +63,7 @@ static bool open_ring(struct pinned_write *pinned, const struct peer_memory *pee
 
 	if (file < 0)
 		return false;
-	/* That number is still the same process's. */
+	/* The pid still belongs to the same process. */
 	if (cma_is_there(&peer_memory->memory) &&
 	    kernel_ring_open(&pinned->ring, file, source) == 0)
 		return true;
@@ -84,7 +85,7 @@ static bool open_writer(struct pinned_write *pinned, const struct peer_memory *p
 		goto unmap;
 	if (!give_to_pipe(pinned, 0, STAGING_BYTES))
 		goto close_ring;
-	/* The ring keeps its own. */
+	/* The ring keeps its own reference. */
 	close(ends[0]);
 	writer_count++;
 	return true;
@@ -169,7 +170,7 @@ static void copy_windows(struct pinned_write *pinned, const struct pinned_ranges
 	}
 }
 
-/* The last question was answered: by a window, or not. */
+/* Looks whether the peer answered the last pin request with a range. */
 static void look_at_answer(struct pinned_write *pinned, const struct peer_memory *peer_memory,
 			   const struct pinned_ranges *shared)
 {
@@ -212,7 +213,8 @@ static void ask(const struct rma *rma, const struct pinned_request *request)
 	channel_publish(channel);
 }
 
-/* Asks for where many go, and waits for one answer at a time. */
+/* Asks for a pinned range once many short WRITEs went to a block. One request is outstanding at a
+ * time. */
 static void count(const struct rma *rma, const struct pinned_request *request)
 {
 	struct pinned_write *pinned = &rma->channel->peer->pinned;
@@ -220,7 +222,7 @@ static void count(const struct rma *rma, const struct pinned_request *request)
 	struct pinned_candidate *candidate =
 		&pinned->candidates[(block ^ request->key >> KEY_TAG_BITS) % PINNED_CANDIDATES];
 
-	/* What lies in two blocks has no window. */
+	/* A WRITE that crosses blocks fits no range. */
 	if (pinned->asked != pinned->answered ||
 	    (request->address + request->byte_count - 1) / PINNED_RANGE_BYTES != block)
 		return;
@@ -232,7 +234,7 @@ static void count(const struct rma *rma, const struct pinned_request *request)
 	ask(rma, request);
 }
 
-/* There was no window the last time. */
+/* The range that was used last does not cover the request. */
 static bool find_other(const struct rma *rma, const struct pinned_request *request)
 {
 	const struct channel *channel = rma->channel;
@@ -251,7 +253,7 @@ static bool find_other(const struct rma *rma, const struct pinned_request *reque
 	return false;
 }
 
-/* Puts the bytes where the pipe goes on. */
+/* Puts the bytes where the pipe reads next. */
 static void stage(const struct pinned_write *pinned, const struct pinned_request *request)
 {
 	const uint32_t room = STAGING_BYTES - pinned->cursor;
@@ -264,7 +266,7 @@ static void stage(const struct pinned_write *pinned, const struct pinned_request
 	memcpy(pinned->staging, request->bytes + room, request->byte_count - room);
 }
 
-/* The bytes have been read. A half that is used up goes back into the pipe. */
+/* The ring has read the bytes. A staging half that is used up goes into the pipe again. */
 static bool advance(struct pinned_write *pinned, uint32_t byte_count)
 {
 	const uint32_t before = pinned->cursor;
@@ -293,7 +295,7 @@ int pinned_write(const struct rma *rma, const struct pinned_request *request)
 
 	if (likely(moved == (int)request->byte_count && advance(pinned, request->byte_count)))
 		return moved;
-	/* From now on the other way. */
+	/* From now on WRITEs go by CMA. */
 	pinned_write_close(pinned);
 	return moved >= 0 || moved == -EINPROGRESS ? moved : 0;
 }

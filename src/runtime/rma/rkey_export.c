@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This process's exposure: the published keys, and waiting for those who use them. */
+/* This process's exported rkeys, and waiting for the peers that use them. */
 #include "runtime/rma/rkey_export.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "runtime/zcopy/zcopy_send.h"
 #include "runtime/zcopy/ud_zcopy.h"
 
-/* A peer leaves within microseconds, unless it lost its core. */
+/* A peer ends its access within microseconds, unless it was preempted. */
 enum { SPINS_BEFORE_YIELD = 200 };
 
 int rkey_export_open(struct rkey_export *rkey_export, int file)
@@ -63,14 +63,15 @@ void rkey_export_close(struct rkey_export *rkey_export)
 	*rkey_export = (struct rkey_export){.file = -1};
 }
 
-/* In a ring with itself the process holds its own lock. */
+/* A channel to the process itself needs no wait, since this process holds its own lock. */
 static bool may_be_busy(const struct channel *channel)
 {
 	return channel->state == CHANNEL_OPEN && channel->rma_in &&
 	       channel->rma_out != channel->rma_in;
 }
 
-/* From here on peers see what was published before, and we see those that had not seen it. */
+/* After this fence every peer sees what was exported or revoked before it, and this process sees
+ * the hazard word of each peer that had not seen it. */
 static void meet_peers(bool is_fenced)
 {
 	if (is_fenced)
@@ -85,8 +86,8 @@ static void wait_until_idle(const struct channel *channel)
 	uint64_t begun = __atomic_load_n(hazard, __ATOMIC_SEQ_CST);
 	unsigned spins = 0;
 
-	/* What it begins later, it begins with what is published now. A process that ended is not
-	 * in the middle of anything: softibd closes its rings when its last thread is gone. */
+	/* An access that the peer begins later uses the current keys. A process that ended accesses
+	 * nothing: softibd closes its rings after its last thread is gone. */
 	while (begun % 2 && __atomic_load_n(hazard, __ATOMIC_ACQUIRE) == begun &&
 	       !ring_is_closed(channel->in.shared)) {
 		if (++spins < SPINS_BEFORE_YIELD)
@@ -118,13 +119,14 @@ static void rkey_export_wait(const struct process_runtime *runtime)
 	}
 }
 
-/* Of what stands for no memory of the program's nobody needs to know. */
+/* A key that stands for no memory of the program need not be exported. */
 static bool is_memory(const struct region *region)
 {
 	return region->kind != KEY_WINDOW_FREE && region->kind != KEY_NULL_REGION && !region->guard;
 }
 
-/* Whether peers may act on it. What they may not, they may still pull messages from. */
+/* Whether the key gives peers any right. Peers may still copy zcopy payloads from a region that
+ * gives none. */
 static bool is_for_peers(const struct region *region)
 {
 	const uint32_t remote = ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC;
@@ -139,7 +141,8 @@ static void key_granted(void *context, const struct region *region)
 
 	if (!is_memory(region))
 		return;
-	/* A window is bound by whoever makes progress; a region is registered by the program. */
+	/* The thread that makes progress binds a memory window, but the program itself registers a
+	 * region. Only the latter may move pages. */
 	uint64_t place =
 		region->kind == KEY_REGION
 			? shared_mr_take(rkey_export->shared_mr, region->bytes, region->byte_count,
@@ -150,7 +153,8 @@ static void key_granted(void *context, const struct region *region)
 		published_keys_put(rkey_export->keys, adapter->description->index, region, place);
 }
 
-/* What a peer writes to pages while they are copied would be lost with what they were. */
+/* While this is set peers do not write by CMA. A write to a page while it is copied would be lost.
+ */
 static void set_moving(const struct rkey_export *rkey_export, bool is_moving)
 {
 	__atomic_store_n(&rkey_export->header->is_moving, is_moving, __ATOMIC_SEQ_CST);
@@ -162,7 +166,7 @@ static void key_revoked(void *context, const struct region *region)
 	struct process_runtime *runtime = adapter->runtime;
 	const struct rkey_export *rkey_export = &runtime->rkey_export;
 
-	/* After a fork the page is the parent's. */
+	/* After a fork the shared page belongs to the parent. */
 	if (runtime->is_abandoned || !is_memory(region))
 		return;
 
@@ -204,7 +208,7 @@ void rkey_export_end_sharing(struct process_runtime *runtime)
 	set_moving(rkey_export, false);
 }
 
-/* A process has one attachment. */
+/* A process has one runtime. */
 static struct process_runtime *exposed;
 
 static bool is_lent(void *context, const uint8_t *bytes, size_t byte_count)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This process's exposure: what it lets its peers know, so that they can act on its memory
- * (ipc/rma_area.h). */
+/* This process's exported rkeys, by which its peers access its memory (ipc/rma_area.h). */
 #ifndef SOFTIB_RUNTIME_RMA_RKEY_EXPORT_H
 #define SOFTIB_RUNTIME_RMA_RKEY_EXPORT_H
 
@@ -13,19 +12,18 @@ struct process_runtime;
 struct channel;
 struct rkey_export;
 
-/* The file becomes the exposure's; without it (or with a bad one) everything goes by packets. */
+/* Takes ownership of the file. Without a valid file everything goes by packets. */
 MUST_USE int rkey_export_open(struct rkey_export *rkey_export, int file);
 void rkey_export_close(struct rkey_export *rkey_export);
 
-/* Before a second thread begins, or a fork: pages that peers have too are the program's own again,
- * for good. Lock held. */
+/* Before a second thread starts, or a fork: moves shared pages back into private memory and shares
+ * no more. Lock held. */
 void rkey_export_end_sharing(struct process_runtime *runtime);
 
-/* Keys of the adapter are published from now on. */
+/* Exports the adapter's keys from now on. */
 void rkey_export_watch(struct adapter *adapter);
 
-/* Returns when the peer is not in the middle of something that it began before the call. Lock held.
- */
+/* Returns when the peer has ended every access that it began before the call. Lock held. */
 void rkey_export_wait_for(const struct channel *channel);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One-sided requests that this process carries out at its peers' memory by itself. */
+/* RDMA WRITE, READ and atomics that this process carries out directly in its peers' memory. */
 #include "runtime/rma/rma.h"
 
 #include <stdlib.h>
@@ -19,13 +19,14 @@
 #include "wire/packet.h"
 
 enum {
-	/* Worth a round trip of waiting, rather than packets. */
+	/* A request of this size is worth waiting a round trip for the grant; a shorter one goes by
+	 * packets. */
 	HELD_BYTES_MIN = 1 << 14,
 	FAILURES_MAX = 3,
-	STEP_BYTES = 1 << 20, /* of a piece, about */
+	STEP_BYTES = 1 << 20, /* a piece counts as at most this much */
 };
 
-/* A target that sleeps is awake by then, if it has a processor. */
+/* A target that sleeps wakes within this time, if it gets a processor. */
 #define ANSWER_NS MILLISECONDS(1)
 #define LOOK_NS	  MICROSECONDS(10)
 
@@ -68,7 +69,8 @@ void rma_forget(struct qp *qp)
 	qp->requester.hold = HOLD_NONE;
 }
 
-/* Who acknowledges the request behind the question has read that too. */
+/* The target reads the grant request before the request behind it, so an ACK of that request ends
+ * the wait. */
 static bool is_awaited(const struct qp *qp, struct rma *rma)
 {
 	if (unlikely(rma->is_awaited))
@@ -76,7 +78,7 @@ static bool is_awaited(const struct qp *qp, struct rma *rma)
 	return rma->is_awaited;
 }
 
-/* Reads the grant anew when it changed. */
+/* Rereads the grant when its serial number has changed. */
 static bool is_granted(struct rma *rma)
 {
 	const struct rma_grant *shared = &rma->channel->rma_out->grants[rma->index];
@@ -102,9 +104,9 @@ static bool is_granted(struct rma *rma)
 	return true;
 }
 
-/* A long request that follows the question is over sooner if it waits for the answer: by packets it
- * fills the ring many times, for a target that is being woken. Who has read the question and says
- * nothing won't. */
+/* A long request behind the grant request ends sooner if it waits for the grant: by packets it
+ * fills the ring many times while the target is still waking. A target that has read the grant
+ * request and shows no grant has refused. */
 static bool is_worth_waiting(const struct qp *qp, const struct rma *rma, time_ns now)
 {
 	const struct requester *requester = &qp->requester;
@@ -117,11 +119,11 @@ static bool is_worth_waiting(const struct qp *qp, const struct rma *rma, time_ns
 	    now > rma->asked_at + ANSWER_NS)
 		return false;
 	(void)ring_room(out);
-	/* It may have answered since we looked. */
+	/* The target may have granted since the last look. */
 	return out->head_seen - rma->asked_position >= out->data_bytes || rma_serial(rma) % 2;
 }
 
-/* One piece. */
+/* Moves one piece of the request. */
 static bool carry_out_piece(struct rma *rma, const struct bypass *bypass)
 {
 	const struct peer_request request = {bypass->remote_key, bypass->access,
@@ -142,7 +144,8 @@ static bool carry_out_piece(struct rma *rma, const struct bypass *bypass)
 	return true;
 }
 
-/* What is sent on an unreliable connection is not acknowledged, but it is seen to be read. */
+/* Nothing acknowledges a packet on an unreliable connection, so the ring's head shows whether the
+ * peer has read it. */
 static bool is_behind_packets(const struct qp *qp, struct channel *channel)
 {
 	if (qp->type == QP_RC)
@@ -163,7 +166,8 @@ static void finish(struct qp *qp, struct flow *flow, struct rma *rma, const stru
 
 enum step { STEP_FAILED, STEP_IS_PART, STEP_IS_LAST };
 
-/* A piece of the request at the head of the queue, and its end if it was the last. */
+/* Moves one piece of the request at the head of the queue, and completes the request after its last
+ * piece. */
 static enum step take_step(struct qp *qp, struct flow *flow, struct rma *rma,
 			   const struct bypass *bypass, time_ns now)
 {
@@ -179,13 +183,15 @@ static enum step take_step(struct qp *qp, struct flow *flow, struct rma *rma,
 		}
 	}
 	hazard_end(channel);
-	/* A completion that found no room ends the queue pair, and the placement. */
+	/* A completion that finds no room in the CQ puts the queue pair into Error and ends its
+	 * RMA. */
 	if (step == STEP_IS_LAST)
 		qp_settle(qp, now);
 	return step;
 }
 
-/* The request at the cursor waits for others: whether it should go past the packets after them. */
+/* The request at the cursor waits for earlier requests. Whether it should wait and then use RMA,
+ * instead of going by packets now. */
 static bool is_worth_holding(const struct qp *qp, struct rma *rma)
 {
 	const struct requester *requester = &qp->requester;
@@ -212,7 +218,7 @@ static bool is_worth_holding(const struct qp *qp, struct rma *rma)
 				  &request, &target);
 }
 
-/* Packets that went through softibd may not have asked for the ACK that is waited for. */
+/* Packets that went through softibd may not have asked for the ACK that this hold waits for. */
 static void hold(struct qp *qp)
 {
 	qp->requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
@@ -225,7 +231,8 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
 	struct channel *channel = flow->channel;
 	struct rma_peer *peer = channel->peer;
 
-	/* The pages that a process shared outlive it. */
+	/* Shared pages outlive the process that shared them, so a closed ring must be checked here.
+	 */
 	if (!peer || peer->failures >= FAILURES_MAX || ring_is_closed(channel->out.shared))
 		return RMA_BY_PACKETS;
 
@@ -241,7 +248,7 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
 			pacing_pause(qp, now + LOOK_NS);
 			return RMA_GOES_ON;
 		}
-		/* One request follows the question, the others its answer. */
+		/* One request follows the grant request; later requests wait for the grant. */
 		if (rma->is_awaited)
 			hold(qp);
 		return RMA_BY_PACKETS;
@@ -282,13 +289,13 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
 		if (runtime->rma_bytes >= RUNTIME_RMA_BYTES_MAX && rma_is_next(qp))
 			return RMA_GOES_ON;
 	}
-	/* What follows goes by packets, from its beginning. */
+	/* The next request goes by packets, from its beginning. */
 	rma->piece_offset = 0;
 	return RMA_BY_PACKETS;
 }
 
-/* The flow by which the queue pair went past the packets before, if it still may; NULL: it may not.
- * A modify forgets the placement, so the queue pair still goes by this flow. */
+/* The flow by which the queue pair used RMA before; NULL: RMA is no longer allowed. A modify drops
+ * the queue pair's RMA state, so a remembered flow is still the current one. */
 static inline struct flow *flow_past_packets(const struct process_runtime *runtime,
 					     const struct qp *qp)
 {
@@ -339,7 +346,7 @@ bool rma_send(struct adapter *adapter, struct qp *qp)
 		return false;
 
 	if (unlikely(qp->requester.hold == HOLD_UNTIL_ACKNOWLEDGED)) {
-		/* What it waits for is looked for now and then. */
+		/* The progress calls look for the ACK that ends the hold. */
 		if (!requester_is_ready(qp) && !responses_are_due(qp))
 			return true;
 		qp->requester.hold = HOLD_NONE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One-sided requests of this process that it carries out at its peers' memory by itself, with no
- * packet and no work of the peer's (docs/architecture.md, "One-sided requests").
+ * RDMA WRITE, READ and atomics that this process carries out directly in its peers' memory, without
+ * packets and without work at the peer (docs/architecture.md, "One-sided requests").
  *
- * Whatever is not as it should be goes by packets: the responder's answer says what is wrong.
+ * A request that fails any check goes by packets, and the responder's answer reports the error.
  */
 #ifndef SOFTIB_RUNTIME_RMA_RMA_H
 #define SOFTIB_RUNTIME_RMA_RMA_H
@@ -17,29 +17,29 @@ struct adapter;
 struct channel;
 struct flow;
 
-/* The peer's exposure has come with the ring; its file becomes the channel's. */
+/* The peer's rkey export file came with the direct ring. Takes ownership of the file. */
 void rma_open(struct channel *channel, int rkey_export_file);
-/* The channel goes. */
+/* The channel closes. */
 void rma_close(struct channel *channel);
 
 enum rma_outcome {
-	RMA_BY_PACKETS, /* what is ready now goes by packets */
-	RMA_GOES_ON,	/* it goes past them, the next time; answers do not wait for that */
+	RMA_BY_PACKETS, /* requests that are ready now go by packets */
+	RMA_GOES_ON,	/* RMA continues at the next call; responses need not wait for that */
 };
 
-/* Carries out what it can of the requests at the head of the queue, and holds back what will be
- * carried out when those before it have been acknowledged. */
+/* Carries out the requests at the head of the send queue that RMA allows. Holds back requests that
+ * RMA can carry out once the requests before them are acknowledged. */
 enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *flow, time_ns now);
 
-/* The same at once, for what was just posted to a queue pair that has gone past the packets before,
- * if rma_is_next. Returns whether that was all of it. */
+/* Like rma_run, right after posting to a queue pair that has used RMA before, if rma_is_next.
+ * Returns whether all posted requests were carried out. */
 bool rma_send(struct adapter *adapter, struct qp *qp);
 
-/* The same for a WRITE or READ that is not posted yet, if nothing about it is unusual. false:
- * nothing was done. */
+/* Carries out a WRITE or READ that is not posted yet, if it is a simple one. false: nothing was
+ * done. */
 MUST_USE bool rma_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
 
-/* Whether the next request is of a kind that could be carried out. */
+/* Whether the next request has an opcode that RMA can carry out. */
 static inline bool rma_is_next(const struct qp *qp)
 {
 	enum {
@@ -53,7 +53,7 @@ static inline bool rma_is_next(const struct qp *qp)
 	return KINDS >> send_queue_slot(&requester->queue, requester->cursor)->opcode & 1;
 }
 
-/* The queue pair's way is another from now on, or it has none. */
+/* The queue pair's route changes, or it has none any more. */
 void rma_forget(struct qp *qp);
 
 #endif

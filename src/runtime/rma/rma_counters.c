@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request that went past the packets would have weighed on the links, there and back. */
+/* Counts the packets and bytes that an RMA request would have put on the links, in both directions.
+ */
 #include "runtime/rma/rma_counters.h"
 
 #include "runtime/flows.h"
@@ -10,7 +11,8 @@
 
 enum { ATOMIC_ACK_BYTES = 8 };
 
-/* Packets with so many bytes behind their BTHs, payload padded. */
+/* The 4-byte words of packet_count packets that carry byte_count bytes behind their BTHs in all,
+ * payload padded. */
 static uint64_t words_of(const struct qp *qp, uint64_t packet_count, uint64_t byte_count)
 {
 	uint64_t header_bytes = wire_bytes_bare(qp->attributes.address.is_global);
@@ -18,7 +20,7 @@ static uint64_t words_of(const struct qp *qp, uint64_t packet_count, uint64_t by
 	return (packet_count * header_bytes + ((byte_count + 3) & ~UINT64_C(3))) / 4;
 }
 
-/* First and Last of several carry an AETH each. */
+/* The First and the Last packet of a READ response carry an AETH each (transport 2.2). */
 static uint64_t read_response_words(const struct qp *qp, const struct bypass *bypass)
 {
 	uint64_t aeths = bypass->psn_count > 1 ? 2 : 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request that went past the packets would have weighed on the links, there and back. */
+/* Counts the packets and bytes that an RMA request would have put on the links, in both directions.
+ */
 #ifndef SOFTIB_RUNTIME_RMA_RMA_COUNTERS_H
 #define SOFTIB_RUNTIME_RMA_RMA_COUNTERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking peers whether requests may go past the packets: see placement_questions.h. */
+/* Asking peers for RMA grants: see rma_grant_requests.h. */
 #include "runtime/rma/rma_grant_requests.h"
 
 #include <stdlib.h>
@@ -13,11 +13,12 @@
 #include "wire/packet.h"
 
 enum {
-	ASK_PAUSE_MAX = 4096, /* requests between two questions */
-	ASKED_AHEAD = 64,     /* queue pairs */
+	ASK_PAUSE_MAX = 4096, /* requests between two grant requests */
+	ASKED_AHEAD = 64,     /* queue pairs for which a grant is requested ahead */
 };
 
-/* In turn, so that the word of one that was given up stays as it is for long. */
+/* Indexes are used in turn, so that the progress word of a dropped queue pair stays unchanged for
+ * long. */
 static bool take_index(struct rma_peer *peer, uint32_t *ret_index)
 {
 	for (unsigned tried = 0; tried < RMA_QPS_MAX; tried++) {
@@ -54,7 +55,7 @@ struct rma *rma_make(struct qp *qp, struct channel *channel)
 	return rma;
 }
 
-/* Returns whether there was room for it. */
+/* Puts a grant request into the ring. Returns whether there was room. */
 static bool put_question(struct adapter *adapter, struct qp *qp, const struct flow *flow,
 			 struct rma *rma)
 {
@@ -65,8 +66,9 @@ static bool put_question(struct adapter *adapter, struct qp *qp, const struct fl
 
 	if (!record)
 		return false;
-	/* The word stays: the target may just be taking a grant back and look for the last time how
-	 * far we came by it. What comes by the next one begins at the question's PSN. */
+	/* The progress word is not reset: the target may just be revoking an earlier grant and
+	 * reading the word for the last time. Progress under the new grant begins at the PSN of the
+	 * grant request. */
 	rma->ask_number = ++channel->peer->ask_count;
 	rma->message_count = 0;
 
@@ -100,7 +102,7 @@ static struct qp *neighbour(const struct adapter *adapter, const struct qp *qp, 
 	return object ? &object->qp : NULL;
 }
 
-/* Nothing was ever asked for it, and nothing is under way. */
+/* No grant was requested for this queue pair yet, and it has no request in progress. */
 static bool may_ask_ahead(const struct qp *qp, const struct flow *flow)
 {
 	const struct requester *requester = &qp->requester;
@@ -111,7 +113,8 @@ static bool may_ask_ahead(const struct qp *qp, const struct flow *flow)
 	       requester->hold == HOLD_NONE;
 }
 
-/* Nothing follows such a question; a request that finds no answer yet will (rma_grant_request). */
+/* No RMA request follows such a grant request. A request that finds no grant yet calls
+ * rma_grant_request. */
 static void ask_ahead(struct adapter *adapter, const struct qp *qp, struct flow *flow)
 {
 	for (int32_t distance = 1; distance <= ASKED_AHEAD; distance++) {
@@ -166,7 +169,8 @@ void rma_grant_request(struct adapter *adapter, struct qp *qp, struct flow *flow
 		ask_ahead(adapter, qp, flow);
 }
 
-/* The answers to the next ones come in time too if they are asked before the first is wanted. */
+/* Asks for the next queue pairs halfway through those already asked for, so that their grants come
+ * before their first request. */
 void rma_granted_in_time(struct adapter *adapter, const struct qp *qp, struct flow *flow)
 {
 	const struct qp *other = neighbour(adapter, qp, ASKED_AHEAD / 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short WRITEs and READs past the packets. */
+/* The fast path of RMA: short WRITEs and READs. */
 #include "runtime/rma/rma_short.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "wire/packet.h"
 
 enum {
-	/* While the peer may have to wait. */
+	/* Limits of one call, since the peer may have to wait for hazard_end. */
 	REQUESTS_MAX = 64,
 	BYTES_MAX = 256 << 10,
 	REQUEST_BYTES_MAX = 128 << 10,
@@ -22,7 +22,7 @@ enum {
 
 static bool is_open(void)
 {
-	static int choice; /* 0: not asked yet */
+	static int choice; /* 0: not decided yet */
 
 	if (unlikely(!choice))
 		choice = fast_path_is_allowed() ? 1 : -1;
@@ -34,7 +34,8 @@ static uint32_t access_of(const struct simple_request *request)
 	return request->is_read ? ACCESS_REMOTE_READ : ACCESS_REMOTE_WRITE;
 }
 
-/* Asks for all of the region that is reached in the way of the request that was just allowed. */
+/* Checks the whole part of the region that is reached in the same way as the request that was just
+ * allowed, so that later requests in that part skip the check. */
 static void open_range(struct rma *rma, struct rma_range *window,
 		       const struct simple_request *request, const struct peer_target *target)
 {
@@ -43,7 +44,7 @@ static void open_range(struct rma *rma, struct rma_range *window,
 	uint64_t begin = (uintptr_t)region->bytes, end = begin + region->byte_count;
 	struct peer_target all;
 
-	/* The edges of pages are reached in the other way than the pages. */
+	/* The shared part has whole pages only; the rest of the region is reached by CMA. */
 	if (target->shared) {
 		begin = shared_pages_begin((uintptr_t)region->bytes);
 		end = shared_pages_end((uintptr_t)region->bytes, region->byte_count);
@@ -72,7 +73,7 @@ static void open_range(struct rma *rma, struct rma_range *window,
 	};
 }
 
-/* The peer may have taken the key back, or its pages, since the last request. */
+/* The peer may have revoked the key, or moved its pages, since the last request. */
 static inline bool range_holds(const struct rma *rma, const struct rma_range *window,
 			       const struct simple_request *request)
 {
@@ -86,7 +87,7 @@ static inline bool range_holds(const struct rma *rma, const struct rma_range *wi
 				__ATOMIC_SEQ_CST);
 }
 
-/* Where the request acts; false: what is asked for is not usual. */
+/* The place where the request acts; false: the request needs the full path. */
 static inline bool find_target(struct rma *rma, const struct simple_request *request,
 			       struct peer_target *ret_target)
 {
@@ -111,7 +112,7 @@ static inline bool find_target(struct rma *rma, const struct simple_request *req
 	return true;
 }
 
-/* Names what the key stands for, by which the target was just found. */
+/* The identity of the region behind the key by which the target was just found. */
 static uint64_t key_id(const struct rma *rma)
 {
 	const struct published_key *keys = rma->channel->peer->peer_memory.keys;
@@ -140,7 +141,7 @@ static bool write_far(const struct rma *rma, const struct simple_request *reques
 
 		if (likely(result == (int)request->byte_count))
 			return true;
-		/* Packets can bring it again. */
+		/* Packets can carry the WRITE again. */
 		if (result < 0)
 			return false;
 		moved = (uint32_t)result;
@@ -150,7 +151,7 @@ static bool write_far(const struct rma *rma, const struct simple_request *reques
 			 part.iov_len);
 }
 
-/* Not among what needs no system call. */
+/* Out of line, so that requests which need no system call have no cost from it. */
 __attribute__((noinline)) static bool move_far(const struct rma *rma,
 					       const struct simple_request *request,
 					       const struct peer_target *target)
@@ -178,7 +179,8 @@ static bool move(const struct rma *rma, const struct simple_request *request,
 	return request->is_read || !memory_guard_has_gaps();
 }
 
-/* What requests would have weighed on the links, there and back (runtime/rma/rma_counters.c). */
+/* Packets and bytes that the requests would have put on the links, in both directions
+ * (runtime/rma/rma_counters.c). */
 struct books {
 	uint32_t packets, returned_packets;
 	uint64_t bytes, returned_bytes;
@@ -206,13 +208,14 @@ static inline void enter(struct books *books, const struct qp *qp,
 	books->returned_bytes += packet_bytes + AETH_BYTES;
 }
 
-/* When nobody waits for this process any more. */
+/* After hazard_end, when no peer waits for this process any more. */
 static inline void settle(struct qp *qp, struct flow *flow, const struct books *books, time_ns now)
 {
 	flow_count(flow, books->packets, books->bytes / 4);
 	if (qp_is_reliable(qp))
 		flow_count_returned(flow, books->returned_packets, books->returned_bytes / 4);
-	/* A completion that found no room ends the queue pair, and the placement. */
+	/* A completion that finds no room in the CQ puts the queue pair into Error and ends its
+	 * RMA. */
 	if (unlikely(qp->has_failed_to_report))
 		qp_settle(qp, now);
 }
@@ -251,7 +254,7 @@ uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow, time_n
 	return byte_count;
 }
 
-/* It was carried out: what that means for the queue pair. */
+/* Updates the queue pair after the request was carried out. */
 static inline void posted(struct rma *rma, struct qp *qp, struct flow *flow,
 			  const struct simple_request *request, time_ns now)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commonest of the requests that go past the packets, in as few steps as they need: WRITEs and
- * READs of one run of bytes, not too long.
+ * The fast path of RMA: WRITEs and READs of one contiguous range of local bytes, up to a limit.
  *
- * There are no rules here: what does not answer all questions in the usual way is left, with
- * nothing changed, to runtime/rma/rma.c. SOFTIB_FAST=0 closes this lane as well.
+ * This file has no rules of its own. A request that fails one of the quick checks is left unchanged
+ * to runtime/rma/rma.c. SOFTIB_FAST=0 turns this path off too.
  */
 #ifndef SOFTIB_RUNTIME_RMA_RMA_SHORT_H
 #define SOFTIB_RUNTIME_RMA_RMA_SHORT_H
@@ -22,25 +21,24 @@ struct flow;
 struct qp;
 struct send_request;
 
-/* Returns how many bytes the requests had that it carried out; 0: there were none. They may have
- * ended the queue pair, and the placement. */
+/* Returns the number of bytes of the requests that it carried out; 0: none. Reporting their
+ * completions may have put the queue pair into Error and ended its RMA. */
 uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow, time_ns now);
 
-/* Carries out a request instead of posting it. Of many queue pairs the send queues are more memory
- * than the processor's caches hold, and what never waits needs none of it. false: nothing was done.
- */
+/* Carries out a request instead of posting it. The send queues of many queue pairs are larger than
+ * the processor's caches, and a request that never waits needs no slot. false: nothing was done. */
 MUST_USE bool rma_short_post(struct rma *rma, struct qp *qp, struct flow *flow,
 			     const struct send_request *request, time_ns now);
 
-/* After it has carried out a request of a queue pair as it did the one before: those like it need
- * not be asked as much. */
+/* Keeps the checked result of the WRITE that was just carried out as a template, after two in a row
+ * on one queue pair. The next WRITE that matches the template skips the checks. */
 void rma_short_remember(struct rma_template *template, struct rma *rma, struct qp *qp,
 			struct flow *flow, const struct send_request *request,
 			const uint32_t *generation_at);
 
-/* Carries out a WRITE like the one that is remembered, if nothing has changed; that it means
- * something for the queue pair as well is left to rma_short_book, which comes next. Returns
- * where it went; NULL: it was not carried out. */
+/* Carries out a WRITE that matches the template, if nothing has changed since. The caller then
+ * calls rma_short_book, which updates the queue pair. Returns where the bytes were written; NULL:
+ * the WRITE was not carried out. */
 MUST_USE static inline const uint8_t *rma_short_by_template(const struct rma_template *template,
 							    uint32_t flags, const struct sge *sge,
 							    const struct remote_place *remote)

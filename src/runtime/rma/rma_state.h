@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runtime/rma/rma.c and its lane keep of peers and queue pairs. */
+/* The initiator's RMA state of a peer and of a queue pair, for runtime/rma/rma.c and rma_short.c.
+ */
 #ifndef SOFTIB_RUNTIME_RMA_RMA_STATE_H
 #define SOFTIB_RUNTIME_RMA_RMA_STATE_H
 
@@ -14,54 +15,57 @@
 
 struct flow;
 
-/* A peer, as its channel has it. */
+/* RMA state of one peer; the channel to that peer owns it. */
 struct rma_peer {
 	struct peer_memory peer_memory;
 	struct pinned_write pinned;
 	unsigned failures;
 	uint32_t next_index;
-	uint32_t index_limit; /* no index from here on was ever taken */
+	uint32_t index_limit; /* all indexes from here on were never used */
 	uint32_t ask_count;
 	struct rma *by_index[RMA_QPS_MAX];
 };
 
-/* The part of the region that was used last which is reached in one way: what the rule allows for
- * all of it, it allows for each part. Holds while the entry that it was made from is current. */
+/* A range of the last used region that is reached in one way only, mapped or by CMA. The access
+ * checks passed for the whole range, so they pass for every part of it. Valid while the sequence of
+ * the key's entry is unchanged. */
 struct rma_range {
 	const struct published_key *entry; /* NULL: none */
 	uint32_t sequence;
 	uint32_t key;
-	uint64_t from, to; /* as keys count */
-	uint8_t *shared;   /* here; NULL: the system moves the bytes */
-	uint64_t address;  /* in the peer */
+	uint64_t from, to; /* remote addresses, as the R_Key counts them */
+	uint8_t *shared;   /* mapped in this process; NULL: CMA moves the bytes */
+	uint64_t address;  /* in the peer's address space */
 };
 
-/* A queue pair that has asked to go past the packets. What each request needs comes first. */
+/* A queue pair that has asked for RMA. The fields that every request reads come first. */
 struct rma {
-	struct channel *channel; /* NULL: it has gone */
+	struct channel *channel; /* NULL: the channel is closed */
 	const struct flow *flow;
-	uint32_t serial; /* of the grant that was read; 0: none */
+	uint32_t serial; /* of the grant in the field below; 0: no grant */
 	uint32_t index;
 	uint32_t ask_number;
 	uint32_t message_count;
-	uint32_t piece_offset; /* of a request that is half done */
-	uint32_t ask_pause;    /* requests until the next question */
+	uint32_t piece_offset; /* bytes already moved of the request in progress */
+	uint32_t ask_pause;    /* requests until the next grant request */
 	uint32_t asked_pause;
 	bool has_asked;
-	bool is_asked_ahead; /* the question went out before any request (ask_ahead) */
-	bool is_awaited;     /* the answer; the request behind the question was not acknowledged */
-	uint32_t asked_request;	 /* where that one is in the queue */
-	uint64_t asked_position; /* of the ring, behind the question */
+	bool is_asked_ahead; /* the grant request went out before any RMA request (ask_ahead) */
+	bool is_awaited; /* the target has not yet acknowledged the request that followed the grant
+			    request */
+	uint32_t asked_request;	 /* position of that request in the send queue */
+	uint64_t asked_position; /* in the ring, behind the grant request */
 	time_ns asked_at;
 	struct rma_range write_range, read_range;
 	struct rma_grant grant;
 	struct published_view view;
 };
 
-/* Between these two this process may be at the peer's memory: what the peer takes back after the
- * first is seen here, and what it takes back later it waits for. What was done is shown before the
- * second. A peer that has us pass a barrier before it looks (rkey_export_wait) spares us our own.
- */
+/* Between hazard_begin and hazard_end this process may access the peer's memory. A grant or key
+ * that the peer revokes before hazard_begin is seen as revoked here; if the peer revokes it later,
+ * the peer waits for hazard_end. The progress word is written before hazard_end. If the peer
+ * executes a process fence before it reads the hazard word (rkey_export_wait), a plain store is
+ * enough here. */
 static inline void hazard_begin(const struct channel *channel)
 {
 	uint64_t *hazard = &channel->rma_out->hazard;
@@ -84,7 +88,7 @@ static inline void hazard_end(const struct channel *channel)
 			 __ATOMIC_RELEASE);
 }
 
-/* The grant's serial as the peer shows it now. */
+/* The grant's serial number as the target shows it now; odd: granted. */
 static inline uint32_t rma_serial(const struct rma *rma)
 {
 	return __atomic_load_n(&rma->channel->rma_out->grants[rma->index].serial, __ATOMIC_SEQ_CST);

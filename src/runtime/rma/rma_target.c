@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs of this process that let their peers act on its memory by themselves. */
+/* The target's side of RMA: grants that let peers access this process's memory for a queue pair. */
 #include "runtime/rma/rma_target.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct grant {
 };
 
 struct grant_table {
-	uint32_t index_limit; /* no grant from here on was ever made */
+	uint32_t index_limit; /* all indexes from here on were never granted */
 	struct grant *by_index[RMA_QPS_MAX];
 };
 
@@ -33,7 +33,7 @@ static void end(struct grant *grant)
 {
 	struct rma_area *area = grant->channel->rma_in;
 
-	/* The child of a fork leaves its parent's alone. */
+	/* The child of a fork must not touch its parent's shared memory. */
 	if (area) {
 		struct rma_grant *shared = &area->grants[grant->index];
 
@@ -72,7 +72,8 @@ void rma_target_close(struct channel *channel)
 	channel->grants = NULL;
 }
 
-/* A queue pair that could answer no READ can't have one carried out. */
+/* A queue pair without responder resources can't answer a READ or atomic, so RMA must not carry one
+ * out (transport 5.2). */
 static uint32_t granted_access(const struct qp *qp)
 {
 	uint32_t access = qp->attributes.access;
@@ -88,7 +89,8 @@ static bool may_grant(const struct qp_object *object, const struct packet *packe
 
 	if ((qp->type != QP_RC && qp->type != QP_UC) || object->is_shared)
 		return false;
-	/* Where packets could come by another path, they must. */
+	/* A queue pair that may migrate can receive packets by another path, so all its requests
+	 * must be packets. */
 	if (qp->attributes.path_migration != PATH_MIGRATED || qp->alternate_port)
 		return false;
 	return qp->responder.inbound == INBOUND_IDLE &&
@@ -103,8 +105,9 @@ static void make(struct channel *channel, struct qp_object *object, unsigned ada
 	const uint64_t begin =
 		rma_progress_word(object->qp.responder.expected_psn.value, 0, ask->ask_number);
 
-	/* What lies there is of an earlier grant; one of 65,536 questions ago would be taken for
-	 * this one's. The next question has another number. */
+	/* The word still has the tag of an earlier grant. Tags repeat after 65,536 grant requests,
+	 * so the word could be mistaken for progress under this grant. The peer's next grant
+	 * request has another number. */
 	if (rma_words_have_one_tag(__atomic_load_n(word, __ATOMIC_ACQUIRE), begin))
 		return;
 
@@ -160,11 +163,12 @@ void rma_target_requested(struct process_runtime *runtime, struct channel *chann
 		channel->grants = calloc(1, sizeof(*channel->grants));
 	if (!object || !channel->grants)
 		return;
-	/* Who asks anew has given up what it had. */
+	/* A peer that asks again has given up its earlier grant. */
 	rma_target_end(&object->qp);
 	if (channel->grants->by_index[ask.index])
 		end(channel->grants->by_index[ask.index]);
-	/* The very checks that its packets pass. */
+	/* The grant request carries packet headers, which pass the same checks as the peer's
+	 * packets. */
 	if (admission_check(&object->qp, &packet) == ADMITTED && may_grant(object, &packet))
 		make(channel, object, adapter_index, &ask);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs of this process that let their peers act on its memory by themselves. */
+/* The target's side of RMA: grants that let peers access this process's memory for a queue pair. */
 #ifndef SOFTIB_RUNTIME_RMA_RMA_TARGET_H
 #define SOFTIB_RUNTIME_RMA_RMA_TARGET_H
 
@@ -8,14 +8,15 @@ struct channel;
 struct qp;
 struct ring_record;
 
-/* A peer asks for a queue pair of it; it is granted, or not answered. */
+/* A peer asks for a grant for one of its queue pairs. The grant appears in shared memory, or there
+ * is no answer. */
 void rma_target_requested(struct process_runtime *runtime, struct channel *channel,
 			  const struct ring_record *record);
-/* The queue pair's grant ends: what was placed is taken for received. */
+/* Ends the queue pair's grant. Requests that the peer has carried out count as received. */
 void rma_target_end(struct qp *qp);
-/* The same for all of this process: a port is not what it was. */
+/* Ends all grants of this process, because a port has changed. */
 void rma_target_end_all(struct process_runtime *runtime);
-/* The same for all that go by that channel. */
+/* Ends all grants of the channel. */
 void rma_target_close(struct channel *channel);
 
 #endif

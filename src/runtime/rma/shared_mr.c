@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of the program that were moved into memory that its peers have too. */
+/* Shared MRs: pages of the program that were moved into a memory file that its peers map too. */
 #include "runtime/rma/shared_mr.h"
 
 #include <dlfcn.h>
@@ -18,10 +18,11 @@
 #endif
 
 enum {
-	/* Moving costs as much as a copy, each way: a program pays for so much in its life. */
+	/* Moving a page costs as much as copying it, in each direction. These limits bound the cost
+	 * over the life of a program. */
 	REGION_BYTES_MAX = 128 << 20,
 	MOVED_BYTES_MAX = 512 << 20,
-	/* A program that registers for each message is better off without. */
+	/* A program that registers and deregisters for each message is faster without sharing. */
 	RETURNED_MAX = 16,
 };
 
@@ -45,7 +46,7 @@ bool shared_mr_hear_of_threads(void (*before_thread)(void))
 	return true;
 }
 
-/* The program may have unmapped, moved or protected it, whether it should or not. */
+/* The program may have unmapped, moved or protected the pages, whether that is allowed or not. */
 static bool is_still_there(const struct shared_mr *shared_mr, const struct shared_mr_range *range)
 {
 	const uint64_t begin = (uintptr_t)range->address;
@@ -79,13 +80,13 @@ static void give_place_back(struct shared_mr *shared_mr, size_t place, size_t by
 	       byte_count / RKEY_EXPORT_PAGE_BYTES);
 }
 
-/* Where a range lies in the file. */
+/* The offset of a range in the file. */
 static off_t offset_of(const struct shared_mr_range *range)
 {
 	return (off_t)(rkey_export_layout().shared_offset + range->place);
 }
 
-/* The pages that hold anything. */
+/* Copies only the pages that hold data. */
 static bool copy_in(struct shared_mr *shared_mr, const struct shared_mr_range *range)
 {
 	const uint64_t address = (uintptr_t)range->address;
@@ -104,8 +105,8 @@ static bool copy_in(struct shared_mr *shared_mr, const struct shared_mr_range *r
 	return is_copied;
 }
 
-/* What the program had at hand it has at hand again. Where that is not possible, it comes as it is
- * used. */
+/* Maps the pages that the program had in memory, so that it sees no new page faults. If the kernel
+ * can't do that, pages fault in when they are used. */
 static void map_ahead(const struct shared_mr *shared_mr, const struct shared_mr_range *range)
 {
 	const off_t first = offset_of(range);
@@ -126,12 +127,13 @@ static bool move_in(struct shared_mr *shared_mr, struct shared_mr_range *range)
 		 shared_mr->file, offset_of(range)) == MAP_FAILED)
 		return false;
 	map_ahead(shared_mr, range);
-	/* A child that our handlers did not prepare must not share it with its parent. */
+	/* A child that our fork handlers did not prepare must not share the pages with its parent.
+	 */
 	(void)madvise(range->address, range->byte_count, MADV_DONTFORK);
 	return true;
 }
 
-/* The same the other way, into fresh memory. */
+/* Copies the pages that hold data into fresh memory. */
 static void copy_out(const struct shared_mr *shared_mr, const struct shared_mr_range *range,
 		     uint8_t *ret_bytes)
 {
@@ -145,9 +147,9 @@ static void copy_out(const struct shared_mr *shared_mr, const struct shared_mr_r
 		       (size_t)(end - begin));
 }
 
-/* Into memory of the program's own again. With a second thread about, or where it is no more what
- * it was, it stays as it is and its place is lost; so is one that messages are still pulled from.
- */
+/* Moves the pages back into private memory of the program. If there is a second thread, or if the
+ * mapping is no longer ours, the pages stay as they are and their place in the file is lost. The
+ * place also stays in use while zcopy messages are still read from it. */
 static void move_out(struct shared_mr *shared_mr, struct shared_mr_range *range)
 {
 	if (!own_thread_is_alone() || !is_still_there(shared_mr, range))
@@ -164,7 +166,7 @@ static void move_out(struct shared_mr *shared_mr, struct shared_mr_range *range)
 		munmap(copy, range->byte_count);
 		return;
 	}
-	/* Whatever the program does to its own from now on: there it stays as it was sent. */
+	/* The program may now change its own copy. The file keeps the bytes as they were sent. */
 	if (shared_mr->is_lent &&
 	    shared_mr->is_lent(shared_mr->context, range->address, range->byte_count))
 		return;
@@ -184,7 +186,7 @@ static struct shared_mr_range *range_of(const struct shared_mr *shared_mr, uint6
 	return NULL;
 }
 
-/* A peer might be writing there. */
+/* A peer might be writing to those pages by CMA. */
 static bool overlaps_others(const struct shared_mr *shared_mr, const uint8_t *begin,
 			    const uint8_t *end)
 {
@@ -229,8 +231,9 @@ bool shared_mr_locate(const struct shared_mr *shared_mr, const uint8_t *bytes, u
 	return true;
 }
 
-/* Regions that stay where they are: those that overlap them must too if peers reach them, and none
- * of them is a user of what is adopted around it later. With too many of them, all stay. */
+/* Remembers a region whose pages do not move. If peers access it by CMA, regions that overlap it
+ * must not move either. It does not count as a user of a range that is shared around it later. With
+ * too many such regions, no more pages move. */
 static void note_other(struct shared_mr *shared_mr, const uint8_t *bytes, uint64_t byte_count,
 		       bool is_reached)
 {
@@ -266,7 +269,7 @@ static bool is_worth_moving(const struct shared_mr *shared_mr, uint64_t begin, u
 	       !overlaps_any(shared_mr, (const uint8_t *)begin, (const uint8_t *)end);
 }
 
-/* Of what a new region lies on. */
+/* Checks the doubtful ranges that a new region overlaps. */
 static void look_again(struct shared_mr *shared_mr, const uint8_t *begin, const uint8_t *end)
 {
 	for (unsigned i = 0; i < shared_mr->range_count; i++) {
@@ -283,7 +286,7 @@ uint64_t shared_mr_take(struct shared_mr *shared_mr, uint8_t *bytes, uint64_t by
 {
 	if (!shared_mr->is_on)
 		return 0;
-	/* All of memory: peers may be writing anywhere. */
+	/* An MR over all of memory: peers may be writing anywhere. */
 	if (byte_count == UINT64_MAX) {
 		if (is_reached)
 			shared_mr->returned_count = RETURNED_MAX;
@@ -301,7 +304,7 @@ uint64_t shared_mr_take(struct shared_mr *shared_mr, uint8_t *bytes, uint64_t by
 	} else if (is_worth_moving(shared_mr, begin, end)) {
 		is_shared_mr = own_mappings_may_move() && own_mapping_is_movable(begin, end) &&
 			       adopt(shared_mr, (uint8_t *)begin, (size_t)(end - begin));
-		/* Looking has its price too. */
+		/* The checks are slow too, so a failed attempt counts against the limit. */
 		if (!is_shared_mr)
 			shared_mr->returned_count++;
 	}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages of the program that were moved, at the same address, into memory that its peers have too:
- * so that they reach them by plain loads and stores, and by the processor's atomics.
+ * Shared MRs: pages of the program that were moved, at the same address, into a memory file that
+ * its peers map too. Peers access them by plain loads and stores, and by the processor's atomics.
  *
- * Nobody may touch a page while it moves, so pages move only while the program has one thread
- * beside our helper, which keeps off registered memory while the lock is held. Only whole pages
- * within a region move, since what else lies on a page may be anybody's. They move back when the
- * region goes, before a second thread begins, and before a fork; after the latter two nothing is
- * adopted any more.
+ * No thread may touch a page while it moves. So pages move only while the program has one thread
+ * besides our progress thread, which does not access registered memory while the lock is held. Only
+ * whole pages within a region move, since the rest of a page may hold other data. The pages move
+ * back when the region is deregistered, before a second thread starts, and before a fork; after a
+ * second thread or a fork no more pages move.
  */
 #ifndef SOFTIB_RUNTIME_RMA_SHARED_MR_H
 #define SOFTIB_RUNTIME_RMA_SHARED_MR_H
@@ -27,28 +27,29 @@ enum {
 struct shared_mr_range {
 	uint8_t *address;
 	size_t byte_count;
-	size_t place; /* in the shared part of the exposure */
+	size_t place; /* in the shared part of the rkey export file */
 	unsigned users;
-	/* Users have gone, and others not: the program may put other memory where they were. */
+	/* Some regions on this range are gone and others remain: the program may have mapped other
+	 * memory in place of the deregistered part. */
 	bool is_doubtful;
-	bool is_replaced; /* it has: nothing new is there */
+	bool is_replaced; /* other memory is mapped there: no new region uses this range */
 };
 
-/* A region that stays where it is. */
+/* A region whose pages do not move. */
 struct other_range {
 	const uint8_t *begin, *end;
-	bool is_reached; /* by peers in the other way */
+	bool is_reached; /* peers access it by CMA */
 };
 
 struct shared_mr {
-	int file; /* of the exposure; borrowed */
+	int file; /* the rkey export file; not owned */
 	bool is_on;
-	unsigned returned_count; /* ranges that moved back: who comes and goes is left alone */
-	uint64_t moved_bytes;	 /* ever */
+	unsigned returned_count; /* ranges that moved back; above a limit no more pages move */
+	uint64_t moved_bytes;	 /* in total */
 	unsigned range_count;
 	unsigned other_count;
-	/* If not NULL, says whether peers may still copy from there (runtime/zcopy/zcopy_send.h).
-	 */
+	/* Optional: whether peers may still copy zcopy payloads from there
+	 * (runtime/zcopy/zcopy_send.h). */
 	bool (*is_lent)(void *context, const uint8_t *bytes, size_t byte_count);
 	void *context;
 	struct shared_mr_range ranges[SHARED_MR_RANGES_MAX];
@@ -56,7 +57,7 @@ struct shared_mr {
 	uint8_t is_used[SHARED_MR_PAGES_MAX]; /* pages of the shared part */
 };
 
-/* The part of a region that is moved if any is. */
+/* The whole pages of a region: the part that moves, if the region moves at all. */
 static inline uint64_t shared_pages_begin(uint64_t address)
 {
 	return (address + RKEY_EXPORT_PAGE_BYTES - 1) & ~(uint64_t)(RKEY_EXPORT_PAGE_BYTES - 1);
@@ -67,33 +68,36 @@ static inline uint64_t shared_pages_end(uint64_t address, uint64_t byte_count)
 	return (address + byte_count) & ~(uint64_t)(RKEY_EXPORT_PAGE_BYTES - 1);
 }
 
-/* SOFTIB_ADOPT=0 turns it off, and so does a program that was started without our preload, which
- * tells of threads. */
+/* SOFTIB_ADOPT=0 turns sharing off. So does a program that was started without our preload library,
+ * which reports new threads. */
 void shared_mr_init(struct shared_mr *shared_mr, int file);
 
-/* By the program's thread. Returns where the region's whole pages are in the shared part, plus 1;
- * 0: they stay where they are. is_reached: by peers in another way, if not in this one. */
+/* The program's thread registers a region. Returns the offset of the region's whole pages in the
+ * shared part, plus 1; 0: the pages do not move. is_reached: peers access the region by CMA if it
+ * is not shared. */
 uint64_t shared_mr_take(struct shared_mr *shared_mr, uint8_t *bytes, uint64_t byte_count,
 			bool is_reached);
-/* Whether pages of the region could move with it that peers reach in the other way, as parts of
- * other regions. */
+/* Whether moving this region's pages back would also move pages of other regions that peers access
+ * by CMA. */
 bool shared_mr_is_on_others(const struct shared_mr *shared_mr, const uint8_t *bytes,
 			    uint64_t byte_count);
-/* The region goes; no peer uses it any more. */
+/* The region is deregistered; no peer uses it any more. */
 void shared_mr_drop(struct shared_mr *shared_mr, const uint8_t *bytes, uint64_t byte_count,
 		    bool is_reached);
-/* Where a part of a region that was taken is, plus 1; 0: nowhere. */
+/* The offset in the shared part of a part of a region that was taken, plus 1; 0: it is not shared.
+ */
 uint64_t shared_mr_find(const struct shared_mr *shared_mr, const uint8_t *bytes,
 			uint64_t byte_count);
 
-/* Where these bytes are; false: not all of them are in one range. */
+/* The offset of these bytes in the shared part; false: not all of them are in one range. */
 MUST_USE bool shared_mr_locate(const struct shared_mr *shared_mr, const uint8_t *bytes,
 			       uint64_t byte_count, uint64_t *ret_place);
 
-/* All pages move back, for good; no peer uses them any more. */
+/* Moves all pages back and turns sharing off; no peer uses the pages any more. */
 void shared_mr_end(struct shared_mr *shared_mr);
 
-/* Has this called before a second thread begins; false: nobody would. */
+/* Has before_thread called before a second thread starts. false: the preload library that would
+ * call it is missing. */
 bool shared_mr_hear_of_threads(void (*before_thread)(void));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying past the cache. */
+/* Copying with stores that bypass the caches. */
 #include "runtime/rma/stream_copy.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { LINE_BYTES = 64 };
 
-/* Whole lines to aligned memory. */
+/* Copies whole cache lines to aligned memory. */
 static void copy_lines(const uint8_t *bytes, size_t line_count, uint8_t *ret_bytes)
 {
 #ifdef __SSE2__
@@ -25,7 +25,7 @@ static void copy_lines(const uint8_t *bytes, size_t line_count, uint8_t *ret_byt
 		_mm_stream_si128(to + 2, third);
 		_mm_stream_si128(to + 3, fourth);
 	}
-	/* Such stores are not ordered with others. */
+	/* Streaming stores are not ordered with other stores. */
 	_mm_sfence();
 #else
 	memcpy(ret_bytes, bytes, line_count * LINE_BYTES);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC targets that softibd lends to this process: coming and going by the rings. */
+/* XRC leases: targets of shared domains, leased from softibd and returned by records of the rings.
+ */
 #include "runtime/xrc/leased_targets.h"
 
 #include <stdlib.h>
@@ -13,12 +14,12 @@
 
 static_assert(sizeof(struct target_state) <= TARGET_STATE_BYTES_MAX, "softibd keeps so much");
 
-/* Up to softibd; false when there is no room. */
+/* Puts a record into the ring to softibd; false: there is no room. */
 static bool put_record(struct process_runtime *runtime, enum record_kind kind,
 		       unsigned adapter_index, uint32_t word, const void *body, uint32_t byte_count)
 {
 	struct channel *softibd = &runtime->softibd;
-	/* The child of a fork has the same ring before it, and no business there. */
+	/* The child of a fork has the same ring mapped, but must not write to it. */
 	struct ring_record *record =
 		runtime_is_usable(runtime) ? ring_reserve(&softibd->out, byte_count) : NULL;
 
@@ -36,7 +37,7 @@ static bool put_record(struct process_runtime *runtime, enum record_kind kind,
 	return true;
 }
 
-/* What had no room goes as soon as there is some, in its order. */
+/* Sends the records that had no room, in their order. */
 static bool settle_debts(struct process_runtime *runtime)
 {
 	unsigned done = 0;
@@ -87,7 +88,8 @@ bool xrc_lease_return(struct adapter *adapter, struct qp_object *object)
 	struct target_parting parting;
 	struct process_runtime *runtime = adapter->runtime;
 
-	/* Once it has parted there is no way back. */
+	/* After shared_target_part the state is no longer here, so there must be room for the
+	 * record. */
 	if (!runtime_is_usable(runtime) ||
 	    ring_room(&runtime->softibd.out) < 2 * ring_record_bytes(sizeof(body)))
 		return false;
@@ -133,10 +135,11 @@ static void receive_loan(struct adapter *adapter, const struct ring_record *reco
 	struct qp_object *object = index_table_get(&hca->qps, record->word);
 	struct xrcd *xrcd = zcopy.domain_id ? xrcd_by_id(hca, zcopy.domain_id) : NULL;
 
-	/* The domain was just closed here: softibd will read so. */
+	/* The domain was just closed here, and softibd will read the record that says so. */
 	if (!xrcd || (object && object->xrcd != xrcd))
 		return;
-	/* Without memory for it nobody here can use it; it is lost when this process ends. */
+	/* Without memory nobody here can use the target; its state is lost when this process ends.
+	 */
 	if (!object && shared_target_add(xrcd, record->word, &object) != 0)
 		return;
 	if (has_state)

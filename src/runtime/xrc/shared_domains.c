@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC domains that processes of one host share by a file: what this process asks and is told. */
+/* XRC domains that processes of one host share by a file: this process's requests to softibd. */
 #include "runtime/xrc/shared_domains.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 
 enum {
 	BORROW_TRIES_MAX = 20000,
-	BORROW_TRIES_PATIENT = 500, /* then a message in the middle of arriving is given up */
+	BORROW_TRIES_PATIENT =
+		500, /* then softibd is told to take the target even in the middle of a message */
 };
 
 #define BORROW_PAUSE_NS MICROSECONDS(100)
@@ -69,7 +70,8 @@ int adapter_domain_open(struct adapter *adapter, const struct xrcd_file *file,
 	struct session *session = adapter->runtime->session;
 	int error = 0;
 
-	/* Openers go one by one, so that two of the same file get the same domain. */
+	/* Only one thread opens at a time, so that two opens of the same file get the same domain.
+	 */
 	pthread_mutex_lock(&session->attaching);
 	adapter_lock(adapter);
 
@@ -84,7 +86,7 @@ int adapter_domain_open(struct adapter *adapter, const struct xrcd_file *file,
 	return error;
 }
 
-/* Targets that are here go back first: other processes may need them. */
+/* Returns the leased targets first, since other processes may need them. */
 static void give_back_all(struct adapter *adapter, const struct xrcd *xrcd)
 {
 	list_for_each_safe (link, &adapter->hca.borrowed) {
@@ -95,7 +97,8 @@ static void give_back_all(struct adapter *adapter, const struct xrcd *xrcd)
 	}
 }
 
-/* Whoever hears that it is closed may open it anew, in this process or another. */
+/* Waits until softibd has read the record. When the close returns, the file may be opened anew, in
+ * this process or another. */
 static void wait_until_read(struct session *session)
 {
 	json_t *answer;
@@ -199,7 +202,7 @@ int adapter_target_open(struct adapter *adapter, struct xrcd *xrcd, uint32_t qpn
 		return error == -ENOENT ? -EINVAL : error;
 	adapter_lock(adapter);
 
-	/* It may have been lent to this process for its queues. */
+	/* softibd may already have leased the target to this process for its XRC SRQs. */
 	struct qp_object *object = xrcd_target(xrcd, qpn);
 
 	if (!object)
@@ -233,7 +236,7 @@ int adapter_target_hold(struct adapter *adapter, struct qp_object *object)
 	uint32_t qpn = object->qp.qpn;
 	int error = -EAGAIN;
 
-	/* softibd may share it while this one is at work with it. */
+	/* softibd may make the target shared while this process works with it. */
 	object->pin_count++;
 	for (unsigned i = 0; object->is_away && i < BORROW_TRIES_MAX; i++) {
 		runtime_progress(runtime, runtime_now());
