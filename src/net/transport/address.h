@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address vectors: how to reach a port (vol 1, chapter 11). */
+/* Address vectors: the path to a port (vol 1, chapter 11; transport 7.5). */
 #ifndef SOFTIB_NET_TRANSPORT_ADDRESS_H
 #define SOFTIB_NET_TRANSPORT_ADDRESS_H
 

@@ -17,7 +17,8 @@ struct qp;
 void packet_address(const struct qp *qp, const struct address_vector *address,
 		    uint32_t destination_qpn, struct packet *ret_packet);
 
-/* Whether the way to this address goes by a router: its GID is in another subnet than the port. */
+/* Whether packets to this address go through a router: its GID is in another subnet than the port.
+ */
 bool address_leaves_subnet(const struct port_view *port, const struct address_vector *address);
 
 /* The P_Key that this queue pair sends. */

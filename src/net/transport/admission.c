@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header checks that every packet for a queue pair passes first (vol 1, chapters 9 and 10). */
+/* The header checks that every packet for a queue pair passes first, in the specified order
+ * (transport 5.1). */
 #include "net/transport/admission.h"
 
 #include "net/transport/addressing.h"
@@ -35,13 +36,13 @@ static enum admission check_half(const struct qp *qp, const struct packet *packe
 	enum qp_type lacking =
 		opcode_info(packet->bth.opcode)->is_response ? QP_XRC_TGT : QP_XRC_INI;
 
-	/* Everything for an RD queue pair comes by a context. */
+	/* Packets for an RD queue pair come by an EE context. */
 	if (unlikely(qp->type == QP_RD))
 		return DROP_NO_SUCH_HALF;
 	return qp->type == lacking ? DROP_NO_SUCH_HALF : ADMITTED;
 }
 
-/* What each state does with requests and with responses. */
+/* Which states take requests and which take responses (transport 6.2). */
 static enum admission check_state(const struct qp *qp, const struct packet *packet)
 {
 	static const struct {
@@ -89,7 +90,8 @@ static enum admission check_source(const struct port_view *port,
 {
 	if (packet->has_grh != address->is_global)
 		return DROP_WRONG_SOURCE;
-	/* From another subnet it comes under the LID of any router: the GID says who sent it. */
+	/* A packet from another subnet may have the LID of any router: the GID identifies the
+	 * sender. */
 	if (packet->lrh.slid != address->dlid && !address_leaves_subnet(port, address))
 		return DROP_WRONG_SOURCE;
 	if (likely(!packet->has_grh))
@@ -107,8 +109,8 @@ static bool is_own_lid(const struct port_view *port, uint16_t lid)
 	return (lid & ~((1u << port->lmc) - 1)) == port->lid;
 }
 
-/* The peer has gone over to its alternate path: this side follows if that is where its own leads,
- * in the partition of that path and to the port of that path. */
+/* The peer has migrated to its alternate path. This side follows if the packet matches its own
+ * alternate path: source, port and P_Key (transport 4.9). */
 static enum admission check_migration(struct qp *qp, const struct packet *packet)
 {
 	const struct port_view *port = qp->alternate_port;

@@ -11,15 +11,16 @@
 #include "net/transport/retry.h"
 #include "wire/packet.h"
 
-/* There is one whenever a PSN is outstanding: the one that the oldest such PSN belongs to. */
+/* The request that the oldest outstanding PSN belongs to. There is one whenever a PSN is
+ * outstanding. */
 static struct send_slot *oldest_slot(const struct requester *requester)
 {
 	debug_assert(requester->queue.done != requester->queue.started);
 	return send_queue_slot(&requester->queue, requester->queue.done);
 }
 
-/* A READ or atomic whose answer was overtaken: ask again for what is missing, and listen to nothing
- * else until it comes. */
+/* The response to a READ or atomic was overtaken: request the missing part again, and ignore all
+ * other responses until it comes (transport 4.3). */
 static void implied_nak(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
@@ -31,8 +32,8 @@ static void implied_nak(struct qp *qp, time_ns now)
 
 enum acknowledged { ALL_ACKNOWLEDGED, ANSWER_MISSING };
 
-/* Of what is acknowledged up to this PSN: the SENDs and WRITEs of which nobody is told, up to the
- * next that is something else. */
+/* Passes over the SENDs and WRITEs up to this PSN that report no completion, until the first
+ * request that does or that needs a response of its own. */
 static inline void pass_silent(struct qp *qp, struct psn psn)
 {
 	struct send_queue *queue = &qp->requester.queue;
@@ -48,7 +49,7 @@ static inline void pass_silent(struct qp *qp, struct psn psn)
 	queue->done = done;
 }
 
-/* Completes, in order, every SEND and WRITE up to this PSN. */
+/* Completes, in order, every SEND and WRITE up to this PSN (transport 4.3). */
 static enum acknowledged acknowledge_through(struct qp *qp, time_ns now, struct psn psn)
 {
 	struct requester *requester = &qp->requester;
@@ -115,7 +116,7 @@ static void receive_acknowledge(struct qp *qp, time_ns now, const struct packet 
 
 	if (kind == AETH_RESERVED)
 		return;
-	/* A NAK acknowledges everything before the request it names. */
+	/* A NAK acknowledges everything before the request it names (transport 3.4). */
 	if (acknowledge_through(qp, now, kind == AETH_ACK ? psn : psn_previous(psn)) ==
 	    ANSWER_MISSING) {
 		implied_nak(qp, now);
@@ -127,8 +128,8 @@ static void receive_acknowledge(struct qp *qp, time_ns now, const struct packet 
 		receive_nak(qp, now, psn, aeth_value(packet->aeth.syndrome));
 }
 
-/* What of a train of answers is new: it may have been cut differently from the one that was half
- * received. */
+/* The new part of a train of READ responses. The sender may have cut this train differently from
+ * the one that was partly received. */
 struct answer {
 	struct psn psn;
 	uint32_t packet_count;
@@ -136,7 +137,7 @@ struct answer {
 	size_t byte_count;
 };
 
-/* False: a train whose length does not go with its number of packets. */
+/* false: the train's length does not match its number of packets. */
 static bool answer_new_part(const struct qp *qp, const struct packet *packet,
 			    struct answer *ret_answer)
 {
@@ -168,8 +169,8 @@ static void finish_answered(struct qp *qp, time_ns now)
 	report_send(qp, now, COMPLETION_SUCCESS);
 }
 
-/* C9: First, Last, Only and atomic answers acknowledge what went before; a Middle must be exactly
- * the next. */
+/* READ response First, Last and Only, and an atomic acknowledge, acknowledge all earlier requests;
+ * a Middle must be exactly the next (transport 4.3). */
 static enum acknowledged reach_answer(struct qp *qp, time_ns now, const struct packet *packet,
 				      struct psn psn)
 {
@@ -265,7 +266,7 @@ static void receive_atomic_acknowledge(struct qp *qp, time_ns now, const struct 
 	retry_progress(qp, now);
 }
 
-/* Whether a response says anything about requests that were sent and not yet acknowledged. */
+/* Whether a response is about requests that were sent and are not yet acknowledged. */
 static bool is_awaited(const struct requester *requester, struct psn first, uint32_t packet_count)
 {
 	struct psn last = psn_add(first, packet_count - 1);
@@ -283,7 +284,7 @@ static bool is_awaited(const struct requester *requester, struct psn first, uint
 	       !psn_before(last, requester->awaited_psn);
 }
 
-/* An ACK that acknowledges nothing new may still bring credits. */
+/* An ACK that acknowledges nothing new may still bring credits (transport 3.6). */
 static bool is_ghost(const struct requester *requester, const struct packet *packet)
 {
 	return opcode_info(packet->bth.opcode)->kind == OPCODE_KIND_ACKNOWLEDGE &&

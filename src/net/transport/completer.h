@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requester's receiving side: responses end requests, or have them sent again (vol 1, chapter
- * 9). */
+/* The requester's receiving side: responses complete requests or have them sent again (vol 1,
+ * chapter 9; transport 4.3). */
 #ifndef SOFTIB_NET_TRANSPORT_COMPLETER_H
 #define SOFTIB_NET_TRANSPORT_COMPLETER_H
 
@@ -10,7 +10,7 @@
 struct packet;
 struct qp;
 
-/* An ACK without a limit on credits, of which only the PSN is known. */
+/* Handles an ACK without a credit limit, of which only the PSN is known. */
 void completer_acknowledge(struct qp *qp, time_ns now, struct psn psn);
 void completer_receive(struct qp *qp, time_ns now, const struct packet *packet);
 

@@ -64,7 +64,8 @@ enum completion_flag {
 	COMPLETION_TAG_DATA_VALID = 1 << 6,
 };
 
-/* Up to is_solicited laid out like the verbs' work completion, so that a poll copies it whole. */
+/* The fields up to is_solicited have the layout of the verbs' work completion, so that a poll
+ * copies them whole. */
 struct completion {
 	uint64_t wr_id;
 	uint32_t status; /* enum completion_status */
@@ -81,13 +82,13 @@ struct completion {
 	uint8_t sl;
 	uint8_t path_bits;
 	bool is_solicited;
-	uint8_t padding;       /* 0, as below: completions are copied and compared whole */
+	uint8_t padding;       /* 0: completions are copied and compared whole */
 	uint64_t timestamp_ns; /* the time handed in with the packet that completed it */
 	uint64_t tag;
 	union {
 		/* What the sender wrote beside the tag, as it stood in memory. */
 		uint32_t tag_context;
-		uint32_t eecn; /* RD: the local context by which a message came */
+		uint32_t eecn; /* RD: the local EE context by which the message came */
 	};
 	uint32_t more_padding;
 };
@@ -98,8 +99,9 @@ static inline void completion_put_word(struct completion *completion, size_t off
 	memcpy((uint8_t *)completion + offset, &word, sizeof(word));
 }
 
-/* Writes one that will be read in words at once (api/libibverbs/data/poll.c), in words: a word that
- * was written in parts can't be read before all of them are out of the store buffer. */
+/* Writes a completion in words, since a poll will soon read it in words
+ * (api/libibverbs/data/poll.c). A word that was stored in parts can't be loaded until all parts
+ * have left the store buffer. */
 static IN_LINE void completion_write(struct completion *place, struct completion value)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -124,8 +126,8 @@ static IN_LINE void completion_write(struct completion *place, struct completion
 #endif
 }
 
-/* In words: a vector of two fields that were just written would have to wait until both are out of
- * the store buffer. */
+/* Copies in words: a vector load of two fields that were just stored would wait until both have
+ * left the store buffer. */
 static IN_LINE void completion_copy_words(void *place, const void *from, size_t byte_count)
 {
 	for (size_t at = 0; at < byte_count; at += sizeof(uint64_t)) {
@@ -137,7 +139,7 @@ static IN_LINE void completion_copy_words(void *place, const void *from, size_t 
 	}
 }
 
-/* One like another, which was written long ago, but for what is its own. */
+/* Copies a completion that was written long ago, with its own wr_id and time. */
 static IN_LINE void completion_write_from(struct completion *place, const struct completion *like,
 					  uint64_t wr_id, uint64_t timestamp_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where completions lie until they are polled (vol 1, chapter 11): the part of a completion queue
- * that a queue pair may fill itself, as long as nobody is to be told.
+ * The slots where completions wait until they are polled (vol 1, chapter 11): the part of a
+ * completion queue that a queue pair may fill itself while nobody waits for an event.
  */
 #ifndef SOFTIB_NET_TRANSPORT_COMPLETION_RING_H
 #define SOFTIB_NET_TRANSPORT_COMPLETION_RING_H
@@ -16,25 +16,25 @@ struct completion_ring {
 	uint32_t slot_count; /* power of two */
 	uint32_t capacity;   /* what the consumer may rely on */
 	uint32_t head, tail; /* free-running */
-	uint8_t armed;	     /* not 0: somebody waits for a completion, the owner knows who */
+	uint8_t armed;	     /* not 0: an event is requested (enum cq_arming) */
 	bool has_overflowed;
 };
 
-/* Whether one can be added without asking: there is such a ring, it has room, and its owner does
- * not want to hear of each completion. */
+/* Whether a completion can be added directly: there is a ring, it has room, and its owner need not
+ * be told of each completion. */
 static inline bool completion_ring_takes(const struct completion_ring *ring)
 {
 	return !unlikely(!ring || ring->armed || ring->has_overflowed ||
 			 ring->tail - ring->head >= ring->capacity);
 }
 
-/* Of one that does: the slot to fill before completion_ring_add. */
+/* The slot to fill before completion_ring_add, if completion_ring_takes. */
 static inline struct completion *completion_ring_place(const struct completion_ring *ring)
 {
 	return &ring->slots[ring->tail & (ring->slot_count - 1)];
 }
 
-/* The same; NULL: it takes none. */
+/* The same; NULL: the ring takes none. */
 static inline struct completion *completion_ring_next(const struct completion_ring *ring)
 {
 	return completion_ring_takes(ring) ? completion_ring_place(ring) : NULL;

@@ -5,14 +5,14 @@
 #include "net/transport/qp_state.h"
 #include "wire/packet.h"
 
-/* The credit count that each code stands for; code 31 means that there is no limit. */
+/* The credit count of each code; code 31 means that there is no limit (transport 3.2). */
 static const uint16_t credit_counts[AETH_CREDITS_UNLIMITED] = {
 	0,    1,    2,	  3,	4,    6,     8,	    12,	   16,	  24,	32,
 	48,   64,   96,	  128,	192,  256,   384,   512,   768,	  1024, 1536,
 	2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
 };
 
-/* Only an own queue's requests can be promised to this peer. */
+/* Only requests of the queue pair's own receive queue can be promised to this peer. */
 static uint32_t receives_to_promise(const struct qp *qp)
 {
 	return receive_queue_count(&qp->own_receives) - (qp->responder.has_receive ? 1 : 0);
@@ -27,7 +27,7 @@ uint8_t credits_syndrome(const struct qp *qp)
 
 	uint32_t receives = receives_to_promise(qp);
 
-	/* Rounded down: a promise must be kept. */
+	/* Rounded down, since the peer relies on the number (transport 3.2). */
 	do
 		code--;
 	while (credit_counts[code] > receives);
@@ -43,13 +43,13 @@ void credits_take(struct qp *qp, const struct packet *packet)
 		requester->credits = CREDITS_UNLIMITED;
 		return;
 	}
-	/* Whoever once said that there is no limit has none for good; XRC has none at all. */
+	/* A peer that once reported no limit stays without one; XRC has no credits. */
 	if (requester->credits == CREDITS_UNLIMITED || qp->type != QP_RC)
 		return;
 
 	struct psn limit = psn_add(psn_from(packet->aeth.msn), credit_counts[code]);
 
-	/* Sequence numbers of messages wrap like those of packets. */
+	/* Message sequence numbers wrap at 24 bits as PSNs do. */
 	if (requester->credits == CREDITS_UNKNOWN || psn_before(requester->message_limit, limit))
 		requester->message_limit = limit;
 	requester->credits = CREDITS_COUNTED;
@@ -71,7 +71,7 @@ bool credits_allow(const struct qp *qp, const struct send_slot *slot)
 
 	if (likely(requester->credits != CREDITS_COUNTED) || !takes_receive(slot))
 		return true;
-	/* With messages_started up to the limit, the next is the one more. */
+	/* At messages_started == limit one more message may start. */
 	return !psn_before(requester->message_limit, requester->messages_started);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* End-to-end credits: a responder tells how many receive requests it has, and the requester does
- * not send more messages than that (vol 1, chapter 9). */
+/* End-to-end credits: a responder reports how many receive requests it has, and the requester does
+ * not send more messages than that (vol 1, chapter 9; transport 3.6). */
 #ifndef SOFTIB_NET_TRANSPORT_CREDITS_H
 #define SOFTIB_NET_TRANSPORT_CREDITS_H
 
@@ -14,14 +14,14 @@ struct send_slot;
 /* The syndrome of an ACK that this queue pair's responder sends now. */
 uint8_t credits_syndrome(const struct qp *qp);
 
-/* What an ACK, or an answer that acknowledges, says of the peer's receive requests. */
+/* Takes the credits of an ACK, or of a response that acknowledges. */
 void credits_take(struct qp *qp, const struct packet *packet);
 
-/* Whether the peer has room for the next message. One more than it has room for may go, so that its
- * answer brings the news. */
+/* Whether the peer has a receive request for the next message. One message beyond the limit may
+ * start, so that its ACK brings new credits (transport 3.6). */
 bool credits_allow(const struct qp *qp, const struct send_slot *slot);
 
-/* A message begins: the next in the count that the peer's MSN follows. */
+/* A message starts: it gets the next SSN, which the peer's MSN follows. */
 void credits_use(struct qp *qp, const struct send_slot *slot);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that the responder has already executed (vol 1, chapter 9). */
+/* Requests that the responder has already executed (vol 1, chapter 9; transport 5.3). */
 #include "net/transport/duplicates.h"
 
 #include "net/memory/memory.h"
@@ -7,8 +7,8 @@
 #include "net/transport/responses.h"
 #include "wire/packet.h"
 
-/* Acknowledged up to now; but not over a READ or atomic whose answer may be what the peer is
- * missing. */
+/* Acknowledges everything up to now, but not past a READ or atomic: its response may be the one
+ * that the peer misses. */
 static void repeat_acknowledge(struct qp *qp, const struct packet *packet)
 {
 	struct psn last = psn_add(packet->bth.psn, packet->packet_count - 1);
@@ -18,7 +18,7 @@ static void repeat_acknowledge(struct qp *qp, const struct packet *packet)
 			      psn_previous(saved ? saved->first_psn : qp->responder.expected_psn));
 }
 
-/* The READ again, or its tail: it must end where the original did. */
+/* Answers the READ, or its tail, again. The duplicate must end where the original ended. */
 static void repeat_read(struct qp *qp, const struct packet *packet)
 {
 	struct saved_request *saved = responses_find(qp, packet->bth.psn);
@@ -49,7 +49,7 @@ static void repeat_atomic(struct qp *qp, const struct packet *packet)
 		responses_repeat(qp, saved, 0);
 }
 
-/* Its answer again; nothing is written a second time. */
+/* Answers again, without a second write. */
 static void repeat_placement(struct qp *qp, const struct packet *packet)
 {
 	struct saved_request *saved = responses_find(qp, packet->bth.psn);
@@ -62,7 +62,7 @@ void duplicate_receive(struct qp *qp, const struct packet *packet)
 {
 	enum opcode_kind kind = opcode_info(packet->bth.opcode)->kind;
 
-	/* The peer goes back, so a gap after this is a new one. */
+	/* The peer has gone back, so a gap after this is a new gap and gets a new NAK. */
 	qp->responder.nak_was_sent = false;
 	if (kind == OPCODE_KIND_READ)
 		repeat_read(qp, packet);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Request packets on the responder's side: doing what they ask (vol 1, chapter 9). */
+/* Request packets on the responder's side: executing them (vol 1, chapter 9). */
 #include "net/transport/inbound.h"
 
 #include "net/memory/window.h"
@@ -63,7 +63,7 @@ static enum verdict execute_send(struct qp *qp, time_ns now, const struct inboun
 	if (!inbound->info->ends_message)
 		return VERDICT_ACCEPT;
 	responder->inbound = INBOUND_IDLE;
-	/* Before the completion says so. */
+	/* Invalidate before the completion becomes visible (transport 5.6). */
 	if (inbound->info->has_ieth &&
 	    !window_invalidate(qp->environment->memory, qp_inbound_pd(qp), qp->qpn,
 			       inbound->packet->invalidate_rkey))
@@ -95,8 +95,8 @@ static enum verdict execute_write(struct qp *qp, time_ns now, const struct inbou
 	return VERDICT_ACCEPT;
 }
 
-/* Atomic against everything else that touches the word, in this process or in one that shares the
- * memory. */
+/* Atomic against every other access to the word, in this process or in one that shares the memory.
+ */
 static uint64_t execute_atomic(const struct inbound *inbound)
 {
 	const struct atomic_eth *eth = &inbound->packet->atomic_eth;
@@ -112,15 +112,15 @@ static uint64_t execute_atomic(const struct inbound *inbound)
 	return found;
 }
 
-/* What was written before is in the memory that all share; there is none that outlives the machine
- * here, so persistence asks for no more. */
+/* FLUSH and ATOMIC WRITE. Earlier writes are already in memory that all processors share. No memory
+ * here survives a power failure, so persistence needs nothing more. */
 static void execute_placement(struct qp *qp, const struct inbound *inbound)
 {
 	uint64_t value;
 
 	if (inbound->info->kind == OPCODE_KIND_ATOMIC_WRITE) {
 		payload_copy(&inbound->packet->payload, 0, sizeof(value), (uint8_t *)&value);
-		/* Others see it whole or not at all. */
+		/* Readers see all eight bytes or none of them (transport 5.4). */
 		__atomic_store_n((uint64_t *)(void *)inbound->target, value, __ATOMIC_SEQ_CST);
 	} else {
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);

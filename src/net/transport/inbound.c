@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Request packets on the responder's side: the checks (vol 1, chapter 9). */
+/* Request packets on the responder's side: the checks (vol 1, chapter 9; transport 5.2). */
 #include "net/transport/inbound.h"
 
 #include "net/memory/gaps.h"
@@ -12,7 +12,7 @@
 #include "net/transport/responses.h"
 #include "wire/packet.h"
 
-/* DMALen beyond this is invalid. */
+/* A larger DMALen is invalid (transport 5.2). */
 #define DMA_BYTES_MAX (1u << 31)
 
 void inbound_init(struct inbound *inbound, const struct packet *packet)
@@ -25,7 +25,7 @@ void inbound_init(struct inbound *inbound, const struct packet *packet)
 	};
 }
 
-/* The opcode of a message's packets without the first ones. */
+/* The opcode of the rest of a message, once its first packets are dropped. */
 static uint8_t without_start(uint8_t opcode)
 {
 	static const uint8_t followers[32] = {
@@ -56,12 +56,12 @@ void inbound_trim(struct inbound *inbound, uint32_t packet_count, uint32_t mtu)
 	inbound->info = opcode_info((uint8_t)(without_start(opcode) | opcode_transport(opcode)));
 	inbound->packet_count -= packet_count;
 	inbound->from = known;
-	/* A train shorter than its packets say: left empty, the length check refuses it. */
+	/* The train is shorter than its packet count says. The length stays 0, and the length check
+	 * refuses the train. */
 	inbound->byte_count = inbound->byte_count > known ? inbound->byte_count - known : 0;
 }
 
-/* The table of valid successions: which message may be in progress when a packet of each kind
- * arrives. */
+/* Which message may be in progress when a packet of each kind arrives (transport 2.3). */
 enum verdict inbound_check_sequence(const struct qp *qp, const struct inbound *inbound)
 {
 	enum inbound_message needed = INBOUND_IDLE;
@@ -81,11 +81,11 @@ enum verdict inbound_choose_queue(struct qp *qp, const struct inbound *inbound)
 		return VERDICT_ACCEPT;
 	if (inbound->info->starts_message)
 		qp->receive_queue = qp->environment->find_xrc_queue(qp, inbound->packet->xrc_srqn);
-	/* Unknown, or destroyed in the middle of the message. */
+	/* The XRC SRQ is unknown, or was destroyed in the middle of the message. */
 	return qp->receive_queue ? VERDICT_ACCEPT : VERDICT_INVALID_REQUEST;
 }
 
-/* By the placements it asks for; 0: none, or one that is reserved. */
+/* The rights that the placement types of a FLUSH need; 0: no placement type, or a reserved one. */
 static uint32_t flush_access(const struct feth *feth)
 {
 	static const uint32_t access[16] = {
@@ -97,7 +97,7 @@ static uint32_t flush_access(const struct feth *feth)
 	return feth->selectivity <= FLUSH_REGION ? access[feth->placement & 15] : 0;
 }
 
-/* 0: a SEND, or nothing that can be granted. */
+/* The right that the request needs; 0: a SEND, or a request that no right allows. */
 static uint32_t needed_access(const struct inbound *inbound)
 {
 	enum opcode_kind kind = inbound->info->kind;
@@ -135,8 +135,8 @@ static enum verdict check_receive(struct qp *qp, struct inbound *inbound)
 	return report_receive_slot(qp) ? VERDICT_ACCEPT : VERDICT_NOT_READY;
 }
 
-/* First and Middle are full; Last has at least one byte; Only may be empty. A train is so by its
- * last packet. */
+/* First and Middle are full; Last has at least one byte; Only may be empty (transport 1.6). For a
+ * train this holds of its last packet. */
 static bool payload_fits_opcode(const struct inbound *inbound, uint32_t mtu)
 {
 	size_t full = (size_t)inbound->packet_count * mtu;
@@ -188,7 +188,7 @@ enum verdict inbound_check_length(const struct qp *qp, const struct inbound *inb
 static enum verdict resolve(const struct qp *qp, uint32_t rkey, uint64_t address,
 			    uint64_t byte_count, uint32_t access, uint8_t **ret_target)
 {
-	/* No bytes, so no key and no address to check. */
+	/* Without bytes there is no key and no address to check (transport 5.4). */
 	if (!byte_count)
 		return VERDICT_ACCEPT;
 	if (memory_resolve_remote(qp->environment->memory, qp_inbound_pd(qp), qp_inbound_qpn(qp),
@@ -197,7 +197,7 @@ static enum verdict resolve(const struct qp *qp, uint32_t rkey, uint64_t address
 	return VERDICT_ACCEPT;
 }
 
-/* Eight bytes that must lie as a word does. */
+/* Eight bytes that must be aligned (transport 5.4). */
 static enum verdict resolve_word(const struct qp *qp, uint32_t rkey, uint64_t address,
 				 uint32_t access, uint8_t **ret_target)
 {
@@ -206,13 +206,13 @@ static enum verdict resolve_word(const struct qp *qp, uint32_t rkey, uint64_t ad
 
 	enum verdict verdict = resolve(qp, rkey, address, ATOMIC_BYTES, access, ret_target);
 
-	/* A region's own start may lie oddly although the address in it does not. */
+	/* The region itself may be misaligned although the address within it is aligned. */
 	if (verdict == VERDICT_ACCEPT && (uintptr_t)*ret_target % ATOMIC_BYTES)
 		return VERDICT_INVALID_REQUEST;
 	return verdict;
 }
 
-/* Its answer is what was there. */
+/* The response returns the old value. */
 static enum verdict resolve_atomic(const struct qp *qp, struct inbound *inbound, uint32_t access)
 {
 	const struct atomic_eth *eth = &inbound->packet->atomic_eth;
@@ -224,7 +224,7 @@ static enum verdict resolve_atomic(const struct qp *qp, struct inbound *inbound,
 	return verdict;
 }
 
-/* Of a whole region, address and length do not count: any byte of it stands for all. */
+/* For a whole region, address and length are ignored, so the check takes any byte of it. */
 static enum verdict resolve_flush(const struct qp *qp, struct inbound *inbound, uint32_t access)
 {
 	const struct reth *reth = &inbound->packet->reth;
@@ -257,7 +257,7 @@ static enum verdict check_remote_key(const struct qp *qp, struct inbound *inboun
 	    (kind == OPCODE_KIND_WRITE && inbound->info->starts_message))
 		return resolve(qp, packet->reth.rkey, packet->reth.address, packet->reth.bytes,
 			       access, &inbound->target);
-	/* The region may have gone since the first packet. */
+	/* The region may have been deregistered since the first packet. */
 	if (kind == OPCODE_KIND_WRITE)
 		return resolve(qp, responder->write_rkey,
 			       responder->write_address + responder->inbound_bytes,

@@ -14,21 +14,21 @@ struct qp;
 
 void inbound_init(struct inbound *inbound, const struct packet *packet);
 
-/* Drops the packets at its front that were received before, as if it had been cut there. */
+/* Drops the first packet_count packets of the train, which were received before. */
 void inbound_trim(struct inbound *inbound, uint32_t packet_count, uint32_t mtu);
 
 enum verdict inbound_check_sequence(const struct qp *qp, const struct inbound *inbound);
-/* An XRC target takes the queue that the first packet of a message names, for all of it. */
+/* An XRC target takes the queue that the first packet of a message names, for the whole message. */
 enum verdict inbound_choose_queue(struct qp *qp, const struct inbound *inbound);
 /* Rights, a receive request, length and key, in this order. */
 enum verdict inbound_check_request(struct qp *qp, struct inbound *inbound);
-/* Of them: whether the payload is as long as its opcode and message allow. */
+/* One of these checks: whether the payload length fits the opcode and the message. */
 enum verdict inbound_check_length(const struct qp *qp, const struct inbound *inbound);
 
 /* How many PSNs an accepted request uses. */
 uint32_t inbound_psn_count(const struct qp *qp, const struct inbound *inbound);
 
-/* Does what the packet asks; all checks above were passed. */
+/* Executes the request; it has passed all checks above. */
 MUST_USE enum verdict inbound_execute(struct qp *qp, time_ns now, const struct inbound *inbound);
 
 #endif

@@ -11,8 +11,8 @@
 struct qp;
 struct send_slot;
 
-/* Does the request at the cursor, when all before it are done, so that it begins and ends here.
- * False: it failed, and broke the queue. */
+/* Executes the request at the cursor. All requests before it are done, so it starts and ends here.
+ * false: it failed, and the queue pair is in an error state. */
 MUST_USE bool local_operation_execute(struct qp *qp, time_ns now, const struct send_slot *slot);
 
 #endif

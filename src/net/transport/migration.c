@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Automatic path migration (vol 1, chapter 17). */
+/* Automatic path migration (vol 1, chapter 17; transport 4.9). */
 #include "net/transport/migration.h"
 
 #include "net/transport/port_view.h"
@@ -31,7 +31,7 @@ bool migration_switch(struct qp *qp)
 	attributes->pkey_index = attributes->alternate_pkey_index;
 	attributes->timeout = attributes->alternate_timeout;
 	qp->port = qp->alternate_port;
-	/* Used up: to rearm, another path must be loaded. */
+	/* The alternate path is used up. To rearm, another one must be loaded. */
 	qp->alternate_port = NULL;
 	qp->environment->event(qp, QP_EVENT_MIGRATED);
 	return true;

@@ -27,7 +27,7 @@ static uint32_t mtu_of(const struct qp *qp)
 	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
 }
 
-/* The most that a packet has beside its payload. */
+/* The most header bytes that a packet has beside its payload. */
 static uint32_t overhead_of(const struct qp *qp)
 {
 	enum {
@@ -40,8 +40,8 @@ static uint32_t overhead_of(const struct qp *qp)
 	return LOCAL_BYTES + EXTENDED_BYTES_MAX + (may_be_global ? GRH_BYTES : 0);
 }
 
-/* Whole packets of the typical size. Unless the consumer says otherwise, a millisecond's worth: no
- * timer of a process is much better than that. */
+/* Whole packets of the typical size. By default as many as take a millisecond, since process timers
+ * are not much more precise. */
 static uint64_t burst_bytes(const struct qp *qp)
 {
 	const struct qp_attributes *attributes = &qp->attributes;
@@ -68,7 +68,7 @@ bool pacing_allows(struct qp *qp, time_ns now, uint32_t payload_bytes)
 {
 	uint64_t burst = burst_bytes(qp);
 	uint64_t packet = (uint64_t)payload_bytes + overhead_of(qp);
-	/* A packet larger than a burst is one by itself. */
+	/* A packet larger than a burst counts as a burst of its own. */
 	time_ns slack = packet < burst ? time_of(qp, burst - packet) : 0;
 
 	if (debt(qp, now) <= slack)
@@ -91,7 +91,7 @@ uint32_t pacing_train_bytes(const struct qp *qp, time_ns now, uint32_t train_byt
 void pacing_charge(struct qp *qp, time_ns now, const struct packet *packet)
 {
 	struct requester *requester = &qp->requester;
-	/* Each packet of a train would have headers of its own. */
+	/* Each packet of a train has its own headers. */
 	uint32_t header_bytes =
 		LRH_BYTES + BTH_BYTES + ICRC_BYTES + VCRC_BYTES + (packet->has_grh ? GRH_BYTES : 0);
 	uint64_t wire_bytes = packet_bytes(packet) + ICRC_BYTES + VCRC_BYTES +

@@ -2,8 +2,8 @@
 /*
  * The send rate limit of a queue pair: when its next request packet may leave.
  *
- * A bucket that is kept as a time: until when the packets that have left take up the rate. It may
- * lie ahead of the clock by as much as one burst takes. Only requests are paced; answers are at the
+ * A token bucket, kept as a time: until then, packets already sent use up the rate. That time may
+ * be ahead of the clock by the duration of one burst. Only requests are paced; responses follow the
  * peer's pace.
  */
 #ifndef SOFTIB_NET_TRANSPORT_PACING_H
@@ -16,23 +16,24 @@
 struct packet;
 struct qp;
 
-/* In kbit/s, as adapters report it; the largest is the fastest rate code of an address. */
+/* In kbit/s, as adapters report it; the largest value is the fastest static rate of an address
+ * vector. */
 enum { RATE_LIMIT_MIN = 1, RATE_LIMIT_MAX = 1600000000 };
 
-/* No request leaves till then, with a limit or without: the owner's reasons. */
+/* No request leaves before that time, with a rate limit or without. For the owner. */
 void pacing_pause(struct qp *qp, time_ns until);
 
-/* Whether a packet with so many payload bytes may leave now. If not, the queue pair is silent until
- * its timer fires. Only with a limit. */
+/* Whether a packet with so many payload bytes may leave now. If not, the queue pair sends nothing
+ * until its timer fires. Only with a rate limit. */
 bool pacing_allows(struct qp *qp, time_ns now, uint32_t payload_bytes);
 
-/* Of a train that large, what may leave now; at least one packet. Only with a limit. */
+/* How many payload bytes of a train may leave now; at least one packet. Only with a rate limit. */
 uint32_t pacing_train_bytes(const struct qp *qp, time_ns now, uint32_t train_bytes_max);
 
-/* A packet or train has left. Only with a limit. */
+/* A packet or train has left. Only with a rate limit. */
 void pacing_charge(struct qp *qp, time_ns now, const struct packet *packet);
 
-/* The limit is another, or none: nothing that was sent before counts. */
+/* The rate limit has changed: earlier packets no longer count. */
 void pacing_restart(struct qp *qp);
 
 #endif

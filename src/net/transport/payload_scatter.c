@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Putting what arrived into the consumer's memory, under its keys. */
+/* Writing the payload of arriving packets into the consumer's memory, with L_Key checks. */
 #include "net/transport/payload_scatter.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ uint64_t sges_bytes(const struct sge *sges, uint32_t sge_count)
 	return byte_count;
 }
 
-/* In line, so that the usual copy is a plain call. */
+/* Inline, so that the usual copy function is called directly. */
 static inline enum memory_verdict scatter(payload_copier *copy, const struct memory *memory,
 					  const struct protection_domain *pd,
 					  const struct sge *sges, uint32_t sge_count,
@@ -40,7 +40,7 @@ static inline enum memory_verdict scatter(payload_copier *copy, const struct mem
 
 		if (unlikely(verdict != MEMORY_OK))
 			return verdict;
-		/* A null region forgets them. */
+		/* A null region discards the bytes. */
 		if (likely(bytes))
 			copy(payload, from, piece, bytes);
 		from += piece;
@@ -68,7 +68,7 @@ enum memory_verdict payload_scatter_by(payload_copier *copy, const struct memory
 	return scatter(copy, memory, pd, sges, sge_count, offset, payload, from, byte_count);
 }
 
-/* How many of the last bytes can be stored at once. */
+/* How many of the last bytes can be stored by one instruction. */
 static size_t tail_bytes(const uint8_t *end, size_t byte_count)
 {
 	uintptr_t address = (uintptr_t)end;
@@ -80,7 +80,7 @@ static size_t tail_bytes(const uint8_t *end, size_t byte_count)
 	return 1;
 }
 
-/* The last bytes, at once. */
+/* Stores the last bytes by one instruction. */
 static void write_tail(const uint8_t *bytes, size_t byte_count, uint8_t *ret_bytes)
 {
 	uint64_t eight;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a queue pair knows of the port it uses. The adapter keeps it up to date; queue pairs only
+/* The state of a port that its queue pairs read. The adapter keeps it up to date; queue pairs only
  * read it. */
 #ifndef SOFTIB_NET_TRANSPORT_PORT_VIEW_H
 #define SOFTIB_NET_TRANSPORT_PORT_VIEW_H
@@ -16,7 +16,7 @@ struct port_view {
 	uint8_t physical_state;
 	uint8_t lmc;
 	uint8_t mtu_code;     /* active */
-	uint8_t mtu_cap_code; /* the most the port can do */
+	uint8_t mtu_cap_code; /* the largest that the port supports */
 	uint8_t sm_sl;
 	uint8_t subnet_timeout;
 	uint8_t link_width_active;  /* PortInfo codes */
@@ -32,7 +32,7 @@ struct port_view {
 	uint16_t gid_count;
 	uint16_t pkeys[PORT_PKEYS_MAX];
 	struct gid gids[PORT_GIDS_MAX];
-	/* Counted here, read by the host. */
+	/* Counted here and read by the host. */
 	uint32_t pkey_violations;
 	uint32_t qkey_violations;
 };

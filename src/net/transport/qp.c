@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A queue pair: what its owner calls (vol 1, chapters 9 to 11). */
+/* A queue pair: the calls of its owner (vol 1, chapters 9 to 11). */
 #include "net/transport/qp.h"
 
 #include <errno.h>
@@ -23,11 +23,11 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* A copy of a shared request needs a place of its own. */
+/* A request that is taken from a shared queue is copied, so it needs a place of its own. */
 static int init_receives(struct qp *qp, struct receive_queue *shared_queue)
 {
 	if (qp->type == QP_XRC_TGT || qp->type == QP_EEC) {
-		/* Each message names its queue. */
+		/* Each message names its XRC SRQ. */
 		qp->receive_queue = NULL;
 		qp->responder.taken = malloc(receive_slot_bytes(qp->environment->xrc_sges_max));
 		return qp->responder.taken ? 0 : -ENOMEM;
@@ -110,7 +110,7 @@ void qp_query(const struct qp *qp, struct qp_attributes *ret_attributes)
 
 enum { ETHERTYPE_MAX = 0xffff };
 
-/* Which requests each service accepts. */
+/* Which requests each service accepts (transport 2.4). */
 static bool type_accepts(enum qp_type type, enum send_opcode opcode)
 {
 	enum { SENDS = 1 << SEND_SEND | 1 << SEND_SEND_IMMEDIATE };
@@ -188,7 +188,7 @@ void qp_retract_sends(struct qp *qp, uint32_t request_count)
 	queue->tail -= request_count < waiting_count ? request_count : waiting_count;
 }
 
-/* Not in line: what usually happens has no use for its registers. */
+/* Not inline, so that the common case saves no registers for it. */
 __attribute__((noinline)) static void flush_receives(struct qp *qp, time_ns now)
 {
 	report_flush_receives(qp, now);
@@ -211,7 +211,7 @@ int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *re
 	return 0;
 }
 
-/* The peer was quicker than our own transition to RTS. */
+/* The first packet arrived while the queue pair is still in RTR (transport 5.8). */
 static void note_established(struct qp *qp)
 {
 	if (likely(qp->state != QP_RTR || qp->is_established))
@@ -220,7 +220,7 @@ static void note_established(struct qp *qp)
 	qp->environment->event(qp, QP_EVENT_ESTABLISHED);
 }
 
-/* An answer is for the queue pair whose request is under way, and for no other. */
+/* A response must be for the RD queue pair whose request is in progress (transport 9.1). */
 static void receive_by_eec(struct qp *channel, time_ns now, const struct packet *packet)
 {
 	if (!opcode_info(packet->bth.opcode)->is_response)
@@ -250,18 +250,19 @@ void qp_receive(struct qp *qp, time_ns now, const struct packet *packet)
 bool qp_next_route(const struct qp *qp, time_ns now, struct qp_route *ret_route)
 {
 	(void)now;
-	/* Its contexts send for it. */
+	/* EE contexts send for it. */
 	if (unlikely(qp->type == QP_RD))
 		return false;
-	/* Only connections answer, and their answers go where their requests go. */
+	/* Only connections send responses, and the responses take the same route as the requests.
+	 */
 	if (!responses_are_due(qp) && !requester_is_ready(qp))
 		return false;
 	requester_route(qp, ret_route);
 	return true;
 }
 
-/* Neither half may starve the other: with work for both, they share, and take turns in going first.
- */
+/* Neither half may starve the other: if both have packets, they share packets_max and take turns in
+ * going first. */
 unsigned qp_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max,
 		     struct packet ret_packets[])
 {

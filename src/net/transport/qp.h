@@ -2,8 +2,8 @@
 /*
  * A queue pair: requester and responder of one service (vol 1, chapters 9 to 11).
  *
- * Posted work, packets and time go in; packets come out of qp_transmit, completions and events
- * through the environment. It belongs to one owner, who serialises all calls.
+ * Posted work, packets and time go in; packets come out of qp_transmit, completions and events go
+ * to the environment. A queue pair has one owner, which serialises all calls.
  */
 #ifndef SOFTIB_NET_TRANSPORT_QP_H
 #define SOFTIB_NET_TRANSPORT_QP_H
@@ -11,24 +11,25 @@
 #include "net/transport/qp_error.h"
 #include "net/transport/qp_state.h"
 
-/* A target takes no capabilities and no pd: those of the XRC SRQs that requests name are used. */
+/* An XRC target takes no capabilities and no pd: those of the XRC SRQs that requests name are used.
+ */
 MUST_USE int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type,
 		     uint32_t qpn, struct protection_domain *pd,
 		     const struct qp_capabilities *capabilities, struct receive_queue *shared_queue,
 		     bool signal_all);
 void qp_release(struct qp *qp);
 
-/* An XRC SRQ is going away: a message that holds one of its requests can't be finished. */
+/* An XRC SRQ is being destroyed: a message that holds one of its requests can't be finished. */
 void qp_forget_receive_queue(struct qp *qp, const struct receive_queue *queue);
 
-/* The state machine's table and value checks; -EINVAL changes nothing. */
+/* Checks the state machine's table and the values (transport 6.1); -EINVAL changes nothing. */
 MUST_USE int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,
 		       const struct qp_attributes *attributes, uint32_t mask);
 void qp_query(const struct qp *qp, struct qp_attributes *ret_attributes);
 
 /* -EINVAL: state, opcode, SGE count or inline size not allowed; -ENOMEM: queue full. */
 MUST_USE int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request);
-/* Takes back the newest requests, posted since the last qp_transmit; those that a queue pair in an
+/* Removes the newest requests, posted since the last qp_transmit. Requests that a queue pair in an
  * error state has flushed meanwhile stay flushed. */
 void qp_retract_sends(struct qp *qp, uint32_t request_count);
 MUST_USE int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *request);
@@ -36,7 +37,7 @@ MUST_USE int qp_post_receive(struct qp *qp, time_ns now, const struct receive_re
 /* A packet whose DestQP is this queue pair: admission checks, then requester or responder. */
 void qp_receive(struct qp *qp, time_ns now, const struct packet *packet);
 
-/* Where the next packet goes; false when there is nothing to transmit now. */
+/* The route of the next packet; false when there is nothing to transmit now. */
 bool qp_next_route(const struct qp *qp, time_ns now, struct qp_route *ret_route);
 
 /* Fills up to packets_max packets, all with the route that qp_next_route gave, trains of up to
@@ -45,7 +46,7 @@ bool qp_next_route(const struct qp *qp, time_ns now, struct qp_route *ret_route)
 unsigned qp_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max,
 		     struct packet ret_packets[]);
 
-/* When qp_expire wants to be called; the timer queue of the environment has it too. */
+/* When qp_expire must be called; the environment's timer queue has the same deadline. */
 time_ns qp_deadline(const struct qp *qp);
 void qp_expire(struct qp *qp, time_ns now);
 

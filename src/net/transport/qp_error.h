@@ -8,15 +8,15 @@
 
 struct qp;
 
-/* Flushes everything. What the responder still has to say (answers_last_nak) stays to be said. */
+/* Flushes everything. A NAK that the responder still has to send stays due (answers_last_nak). */
 void qp_enter_error(struct qp *qp, time_ns now);
 
-/* Ends the oldest send request with an error and goes to Error, or SQE on a service that goes on.
- */
+/* Completes the oldest send request with an error and moves the queue pair to Error, or to SQE on a
+ * service that has that state (transport 4.8). */
 void qp_fail_send(struct qp *qp, time_ns now, enum completion_status status);
 
-/* Ends every call: a queue pair that could not report a completion is broken (fault class G), and
- * an EE context gives the next its turn. */
+/* Must end every call: a queue pair that could not report a completion goes to Error (fault class
+ * G, transport 5.5), and an EE context starts the next message. */
 void qp_settle(struct qp *qp, time_ns now);
 
 #endif

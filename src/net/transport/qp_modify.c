@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modifying a queue pair: which values it takes, where they are kept, and what a new state starts
- * (vol 1, chapters 10 and 11). */
+/* Modifying a queue pair: the value checks, where the values are kept, and what a new state starts
+ * (vol 1, chapters 10 and 11; transport 6). */
 #include "net/transport/qp.h"
 
 #include <errno.h>
@@ -38,14 +38,14 @@ static bool address_is_valid(const struct port_view *port, const struct qp_ports
 		return false;
 	if (address->sl > 15 || address->source_path_bits >> port->lmc)
 		return false;
-	/* A connection is with one port. */
+	/* A connection has one remote port, so no multicast LID. */
 	if (address->dlid >= LID_MULTICAST_FIRST)
 		return false;
 	return !address->is_global ||
 	       (address->sgid_index < port->gid_count && address->sgid_index < PORT_GIDS_MAX);
 }
 
-/* The alternate path's port is its own, and so are that port's tables. */
+/* The alternate path has its own port, and so that port's tables. */
 static bool alternate_is_valid(const struct qp_ports *ports, const struct qp_attributes *attributes)
 {
 	const struct address_vector *address = &attributes->alternate_address;
@@ -61,7 +61,8 @@ static bool alternate_is_valid(const struct qp_ports *ports, const struct qp_att
 	       attributes->alternate_timeout <= 31;
 }
 
-/* Only the peer's packets arm; and there must be a path to rearm with. */
+/* A modify can't arm, only the peer's packets can; and REARM needs an alternate path (transport
+ * 4.9). */
 static bool migration_is_valid(const struct qp *qp, const struct qp_attributes *attributes,
 			       uint32_t mask)
 {
@@ -84,7 +85,7 @@ static bool path_values_are_valid(const struct port_view *port, const struct qp_
 					     attributes->path_mtu_code <= port->mtu_code);
 }
 
-/* 0 is no limit, which has no bursts. */
+/* 0 means no limit, and then there is no burst size. */
 static bool rate_is_valid(const struct qp_attributes *attributes)
 {
 	if (attributes->rate_limit == 0)
@@ -135,7 +136,7 @@ static bool values_are_valid(const struct qp *qp, const struct qp_ports *ports,
 	return numbers_are_valid(ports, attributes, mask);
 }
 
-/* One row per attribute: where it is kept. */
+/* One row per attribute: where its value is kept. */
 static void store(struct qp *qp, const struct qp_ports *ports, const struct qp_attributes *from,
 		  uint32_t mask)
 {
@@ -176,7 +177,7 @@ static void store(struct qp *qp, const struct qp_ports *ports, const struct qp_a
 	to->sq_psn = psn_from(to->sq_psn.value);
 }
 
-/* After a new alternate path, the peer must show again that it has one too. */
+/* After a new alternate path the peer must show again that it has one too (transport 4.9). */
 static void set_migration(struct qp *qp, const struct qp_ports *ports,
 			  const struct qp_attributes *from, uint32_t mask)
 {
@@ -199,7 +200,7 @@ static void set_migration(struct qp *qp, const struct qp_ports *ports,
 	}
 }
 
-/* Everything but what qp_init made. */
+/* Resets everything but what qp_init made. */
 static void reset(struct qp *qp)
 {
 	struct send_queue queue = qp->requester.queue;
@@ -250,7 +251,7 @@ static void start_draining(struct qp *qp, time_ns now, uint32_t mask)
 	retry_ask(qp);
 }
 
-/* Before everything else is forgotten. */
+/* Called before the rest of the state is reset. */
 static void leave_datagrams(struct qp *qp, time_ns now)
 {
 	if (qp->type == QP_RD)
@@ -259,7 +260,7 @@ static void leave_datagrams(struct qp *qp, time_ns now)
 		eec_stop(qp, now);
 }
 
-/* The one place where a modify changes the state. */
+/* The only function in which a modify changes the state. */
 static void enter(struct qp *qp, time_ns now, enum qp_state to, uint32_t mask)
 {
 	enum qp_state from = qp->state;
@@ -293,7 +294,7 @@ int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,
 		return -EINVAL;
 	if (!values_are_valid(qp, ports, attributes, mask))
 		return -EINVAL;
-	/* What is being drained can't be changed under it. */
+	/* While the send queue drains, it can't be modified (transport 4.8). */
 	if (qp->state == QP_SQD && (to == QP_SQD || to == QP_RTS) && qp->attributes.is_draining)
 		return -EINVAL;
 	if (mask & QP_HAS_RESPONDER_RESOURCES) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of the queue pair state machine (vol 1, chapters 10 and 11). */
+/* The tables of the queue pair state machine (vol 1, chapters 10 and 11; transport 6.1). */
 #include "net/transport/qp_transitions.h"
 
 enum { TYPE_RC, TYPE_UC, TYPE_UD, TYPE_INI, TYPE_TGT, TYPE_RD, TYPE_EEC, TYPE_RAW, TYPE_COUNT };
@@ -23,8 +23,8 @@ enum {
 	RTS_RC = QP_HAS_SQ_PSN | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
 		 QP_HAS_INITIATOR_DEPTH,
 	RTS_TGT = QP_HAS_SQ_PSN | QP_HAS_TIMEOUT,
-	/* The architecture has none, and Linux gives it to raw packets only; here whatever sends.
-	 */
+	/* The specification has no such attribute, and Linux allows it for raw packets only. Here
+	 * every type that sends has it. */
 	RATE = QP_HAS_RATE_LIMIT,
 	LIVE_UC = QP_HAS_CURRENT_STATE | QP_HAS_ACCESS | MIGRATION,
 	LIVE_RC = LIVE_UC | QP_HAS_MIN_RNR_TIMER,
@@ -38,7 +38,8 @@ enum {
 		DRAINED_RC & ~(QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY | QP_HAS_INITIATOR_DEPTH),
 	DRAINED_UD = QP_HAS_PKEY_INDEX | QP_HAS_QKEY,
 	RTR_ALSO = ALTERNATE | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX,
-	/* What is a connection's is the EE context's, what is a queue's is the RD queue pair's. */
+	/* An EE context has the attributes of a connection, an RD queue pair those of a queue
+	 * (transport 9.1). */
 	INIT_RD = QP_HAS_ACCESS | QP_HAS_QKEY,
 	DRAINED_RD = INIT_RD | QP_HAS_MIN_RNR_TIMER,
 	LIVE_RD = QP_HAS_CURRENT_STATE | DRAINED_RD,
@@ -47,7 +48,7 @@ enum {
 	RTR_EEC_ALSO = ALTERNATE | QP_HAS_PKEY_INDEX,
 	LIVE_EEC = QP_HAS_CURRENT_STATE | MIGRATION,
 	DRAINED_EEC = DRAINED_RC & ~(QP_HAS_ACCESS | QP_HAS_MIN_RNR_TIMER),
-	/* Raw packets have no keys and no PSN; whoever names a PSN as for UD may. */
+	/* Raw packets have no keys and no PSN. A PSN is accepted as for UD. */
 	RTS_RAW_ALSO = QP_HAS_SQ_PSN | QP_HAS_CURRENT_STATE,
 	LIVE_RAW = QP_HAS_CURRENT_STATE,
 };
@@ -130,7 +131,7 @@ bool qp_transitions_allow(const struct qp *qp, enum qp_state to, uint32_t mask)
 
 	if (!transition->is_valid)
 		return false;
-	/* Of the reliable ones only RD is ever in SQE: the others have nothing to return from. */
+	/* Of the reliable types only RD is ever in SQE (transport 4.8). */
 	if (qp->state == QP_SQE && to == QP_RTS && qp_is_reliable(qp) && qp->type != QP_RD)
 		return false;
 	if ((mask & required) != required)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The queue pair state machine: transitions and the attributes that each needs or allows (vol 1,
- * chapters 10 and 11). */
+ * chapters 10 and 11; transport 6.1). */
 #ifndef SOFTIB_NET_TRANSPORT_QP_TRANSITIONS_H
 #define SOFTIB_NET_TRANSPORT_QP_TRANSITIONS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw datagrams (vol 1, chapters 9 and 10). */
+/* Raw datagrams (vol 1, chapters 9 and 10; transport 9.4). */
 #include "net/transport/raw.h"
 
 #include "net/transport/payload_scatter.h"
@@ -28,7 +28,7 @@ enum completion_status raw_check_length(const struct qp *qp, uint32_t byte_count
 {
 	uint32_t least = qp->type == QP_RAW_IPV6 ? IPV6_HEADER_BYTES : RAW_ETHERTYPE_BYTES_MIN;
 
-	/* No header counts a pad, so there is none. */
+	/* Raw headers have no pad count, so the length must be a multiple of 4 (transport 9.4). */
 	return byte_count >= least && byte_count <= raw_bytes_max(qp) &&
 			       byte_count % WORD_BYTES == 0
 		       ? COMPLETION_SUCCESS
@@ -73,7 +73,8 @@ void raw_address(const struct qp *qp, const struct send_slot *slot, struct packe
 	ret_packet->has_grh = false;
 }
 
-/* No keys to check; the states are those of all that receive (10.3). */
+/* There are no keys to check. The states are those of all queue pairs that receive (transport 6.2).
+ */
 static bool may_receive(const struct qp *qp, const struct packet *packet)
 {
 	return qp->state >= QP_RTR && qp->state <= QP_SQE && packet->kind == kind_of(qp) &&

@@ -30,8 +30,8 @@ struct receive_queue {
 	uint32_t head; /* free-running; next to be taken */
 	uint32_t tail; /* free-running; next to be posted */
 	uint16_t sges_max;
-	bool matches_tags; /* the owner chooses, by what a message begins with */
-	bool is_lent;	   /* the slots are somebody else's memory */
+	bool matches_tags; /* the owner chooses the request, by the first bytes of a message */
+	bool is_lent;	   /* the slots are in memory that the owner provided */
 	struct protection_domain *pd;
 };
 
@@ -43,7 +43,7 @@ static inline uint32_t receive_slot_bytes(uint32_t sges_max)
 MUST_USE int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd,
 				uint32_t requests_max, uint32_t sges_max);
 void receive_queue_release(struct receive_queue *queue);
-/* What its slots need, and memory for them in the place of its own. The queue is empty. */
+/* The bytes that the slots need, and using memory of the owner for them. The queue is empty. */
 size_t receive_queue_bytes(const struct receive_queue *queue);
 void receive_queue_lend(struct receive_queue *queue, void *memory);
 
@@ -80,7 +80,7 @@ MUST_USE static inline int receive_queue_post(struct receive_queue *queue,
 	return 0;
 }
 
-/* The oldest request, not yet taken; NULL when empty. */
+/* The oldest request that is not taken yet; NULL when empty. */
 static inline struct receive_slot *receive_queue_first(const struct receive_queue *queue)
 {
 	return queue->head == queue->tail ? NULL : receive_queue_slot(queue, queue->head);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How requests end (vol 1, chapter 10). */
+/* How requests end (vol 1, chapter 10; transport 4.6; transport 5.6). */
 #include "net/transport/report.h"
 
 #include <string.h>
@@ -33,9 +33,9 @@ static void deliver(struct qp *qp, enum queue_side side, const struct completion
 		qp->has_failed_to_report = true;
 }
 
-/* Of the request that was done last: its slot, and those before it, are the consumer's again.
- * Written where it is read: a copy that follows at once waits until its parts are out of the store
- * buffer. */
+/* Completes the request that was done last, and returns its slot and all earlier ones to the
+ * consumer. Builds the completion in the ring itself: a copy right after the stores would wait
+ * until they have left the store buffer. */
 static inline void complete_send(struct qp *qp, time_ns now, uint64_t wr_id,
 				 enum completion_status status, enum send_opcode opcode,
 				 uint32_t byte_count)
@@ -107,8 +107,8 @@ void report_receive_take(struct qp *qp)
 	qp->responder.has_receive = true;
 	if (!qp_is_shared(qp))
 		return;
-	/* Others post to and take from a shared queue, so its slot may be overwritten before this
-	 * message ends. */
+	/* Other queue pairs take from a shared queue and the consumer posts to it, so its slot may
+	 * be overwritten before this message ends. */
 	if (likely(!qp->responder.has_choice)) {
 		const struct receive_slot *slot = receive_queue_slot(queue, queue->head);
 
@@ -146,7 +146,8 @@ void report_zcopy(struct qp *qp, time_ns now)
 {
 	const struct send_queue *queue = &qp->requester.queue;
 
-	/* One that failed is done, and has never been started. */
+	/* The difference can be negative: a request that failed is done without having been
+	 * started. */
 	while (qp->type == QP_UD && (int32_t)(queue->started - queue->done) > 0)
 		report_send(qp, now, COMPLETION_SUCCESS);
 }

@@ -10,10 +10,10 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* In a long message an ACK is asked for at least this often. */
+/* A long message asks for an ACK at least this often (transport 4.2). */
 enum { PACKETS_PER_ACK = 64 };
 
-/* Opcodes of a message by where in it a packet or train stands. */
+/* The opcodes of a message, by the position of a packet or train in it. */
 struct request_opcodes {
 	uint8_t first, middle, last, only;
 };
@@ -94,7 +94,7 @@ static bool may_be_solicited(uint8_t send_opcode)
 	return send_opcode != SEND_RDMA_WRITE;
 }
 
-/* The next train of a SEND or WRITE; says how many packets it stands for. */
+/* Builds the next train of a SEND or WRITE; returns its number of packets. */
 static uint32_t build_message(const struct qp *qp, struct send_slot *slot, uint32_t train_bytes_max,
 			      struct packet *ret_packet)
 {
@@ -118,7 +118,7 @@ static uint32_t build_message(const struct qp *qp, struct send_slot *slot, uint3
 		qp_is_reliable(qp) &&
 		((ends &&
 		  requester_asks(qp, slot->flags, psn_add(slot->first_psn, slot->packet_count))) ||
-		 /* What is paced may stop after any packet, for longer than an answer may take. */
+		 /* A paced message may pause after any packet, for longer than the ACK timeout. */
 		 qp->attributes.rate_limit ||
 		 index / PACKETS_PER_ACK != (index + count) / PACKETS_PER_ACK);
 	ret_packet->packet_count = count;
@@ -135,7 +135,8 @@ static uint32_t build_message(const struct qp *qp, struct send_slot *slot, uint3
 	return count;
 }
 
-/* A READ asks for what is still missing of it. Answers take up all the PSNs it has left. */
+/* Builds a READ request for the part that is still missing. The responses use all the PSNs that the
+ * READ has left (transport 4.4). */
 static uint32_t build_read(const struct qp *qp, const struct send_slot *slot,
 			   struct packet *ret_packet)
 {
@@ -167,7 +168,7 @@ static uint32_t build_atomic(const struct send_slot *slot, struct packet *ret_pa
 	return 1;
 }
 
-/* One packet, with the eight bytes or with none. */
+/* FLUSH and ATOMIC WRITE: one packet, without payload or with eight bytes. */
 static uint32_t build_placement(struct send_slot *slot, struct packet *ret_packet)
 {
 	bool is_flush = slot->opcode == SEND_FLUSH;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A posted request as packets: how many it takes, and what stands in each (vol 1, chapter 9). */
+/* A posted request as packets: how many it needs, and the content of each (vol 1, chapter 9). */
 #ifndef SOFTIB_NET_TRANSPORT_REQUEST_PACKET_H
 #define SOFTIB_NET_TRANSPORT_REQUEST_PACKET_H
 
@@ -12,7 +12,7 @@
 
 struct packet;
 
-/* The most payload that one packet of this queue pair's requests has. */
+/* The most payload bytes of one request packet of this queue pair. */
 static inline uint32_t request_mtu(const struct qp *qp)
 {
 	if (unlikely(qp_type_is_raw(qp->type)))
@@ -20,7 +20,8 @@ static inline uint32_t request_mtu(const struct qp *qp)
 	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
 }
 
-/* The PSNs that a request takes up: of its own packets, or of the answers to it. */
+/* The number of PSNs that a request uses: for its own packets, or for the responses to it
+ * (transport 4.1). */
 static inline uint32_t request_packet_count(const struct qp *qp, const struct send_slot *slot)
 {
 	uint32_t mtu = request_mtu(qp);
@@ -30,23 +31,23 @@ static inline uint32_t request_packet_count(const struct qp *qp, const struct se
 	return (slot->byte_count + mtu - 1) / mtu;
 }
 
-/* The QP that a datagram names. */
+/* The destination QPN of a datagram. */
 uint32_t request_destination_qpn(const struct send_slot *slot);
 
-/* Whether the pages are there of what request_build would put into the packet or train at the
- * cursor (net/memory/gaps.h). The slot's spans say where its bytes are. */
+/* Whether the memory for the packet or train that request_build would build at the cursor has pages
+ * (net/memory/gaps.h). The slot's spans must be resolved. */
 MUST_USE bool request_has_pages(const struct qp *qp, struct send_slot *slot,
 				uint32_t train_bytes_max);
 
-/* Of the packet at the cursor. */
+/* Payload bytes of the packet at the cursor. */
 uint32_t request_next_payload_bytes(const struct qp *qp, const struct send_slot *slot);
 
-/* Spans as above. */
+/* The slot's spans must be resolved. */
 void request_set_payload(struct send_slot *slot, uint32_t offset, uint32_t byte_count,
 			 struct packet *ret_packet);
 
-/* The packet or train at the cursor, of at most train_bytes_max payload where that is more than one
- * packet's, and how many PSNs it takes up. */
+/* Builds the packet or train at the cursor, with at most train_bytes_max payload bytes if that is
+ * more than one packet's, and returns how many PSNs it uses. */
 void request_build(const struct qp *qp, struct send_slot *slot, uint32_t train_bytes_max,
 		   struct packet *ret_packet, uint32_t *ret_psn_count);
 

@@ -16,15 +16,15 @@
 #include "net/transport/retry.h"
 #include "wire/packet.h"
 
-/* A send queue may be filled up to one in so many with requests that did not ask for an ACK. */
+/* At most one part in this of a send queue may be requests that did not ask for an ACK. */
 enum { UNASKED_SHARE = 4 };
 
-/* Whether order, fences and the peer's resources let the next request begin. */
+/* Whether order, fences and the peer's resources let the next request start (transport 4.5). */
 static bool may_start(const struct qp *qp, const struct send_slot *slot)
 {
 	const struct requester *requester = &qp->requester;
 
-	/* What a context has begun, it also ends. */
+	/* An EE context in SQD still sends the RESYNC for a message that it has started. */
 	if (qp->state != QP_RTS && slot->opcode != SEND_RESYNC)
 		return false;
 	if (!qp_is_reliable(qp))
@@ -42,7 +42,7 @@ static bool may_start(const struct qp *qp, const struct send_slot *slot)
 	return outstanding + request_packet_count(qp, slot) <= PSNS_OUTSTANDING_MAX;
 }
 
-/* Such a request begins when all before it is acknowledged. */
+/* Such a request starts when all before it are acknowledged. */
 static bool waits_for_acks(const struct send_slot *slot)
 {
 	return slot->fault || send_slot_is_local(slot);
@@ -93,8 +93,9 @@ bool requester_is_ready(const struct qp *qp)
 
 	const struct send_slot *slot = send_queue_slot(queue, requester->cursor);
 
-	/* What fails here is reported only after all that was posted before it. What the adapter
-	 * does itself is ordered after all that, too: resending must never do it again. */
+	/* A faulty request is reported after all requests that were posted before it. Local
+	 * operations wait for earlier requests too: a retransmission must never repeat a local
+	 * operation (transport 4.5). */
 	if (unlikely(waits_for_acks(slot)) && requester->cursor != queue->done)
 		return false;
 	return requester->cursor != queue->started || may_start(qp, slot);
@@ -123,7 +124,8 @@ void requester_route(const struct qp *qp, struct qp_route *ret_route)
 	};
 }
 
-/* Checks the local keys as they are now, and leaves in the slot's spans where the bytes are. */
+/* Checks the local keys as they are now, and leaves the addresses of the bytes in the slot's spans.
+ */
 static enum completion_status resolve_sges(const struct qp *qp, struct send_slot *slot)
 {
 	const struct sge *sges = send_slot_sges(slot);
@@ -133,7 +135,7 @@ static enum completion_status resolve_sges(const struct qp *qp, struct send_slot
 	for (uint32_t i = 0; i < slot->sge_count; i++) {
 		spans[i].byte_count = sges[i].byte_count;
 		spans[i].bytes = slot->data;
-		/* No bytes, so no key to check, and no place that matters. */
+		/* Without bytes there is no key to check, and the address does not matter. */
 		if (!sges[i].byte_count)
 			continue;
 		if (memory_resolve(qp->environment->memory, qp->pd, sges[i].lkey, sges[i].address,
@@ -143,7 +145,7 @@ static enum completion_status resolve_sges(const struct qp *qp, struct send_slot
 	return COMPLETION_SUCCESS;
 }
 
-/* The consumer's own headers are among the bytes. */
+/* The bytes contain the consumer's own headers. */
 static enum completion_status raw_slot_fault(const struct qp *qp, struct send_slot *slot)
 {
 	enum completion_status status = raw_check_length(qp, slot->byte_count);
@@ -157,7 +159,7 @@ static enum completion_status raw_slot_fault(const struct qp *qp, struct send_sl
 	return raw_check_headers(qp, &packet.payload);
 }
 
-/* Why this request can't be sent, before any byte of it is touched. */
+/* Why this request can't be sent, determined before any byte of it is accessed. */
 enum completion_status requester_slot_fault(const struct qp *qp, struct send_slot *slot)
 {
 	if (slot->fault)
@@ -220,8 +222,8 @@ static void advance(struct qp *qp, time_ns now, const struct send_slot *slot,
 	requester->cursor_packet = 0;
 	if (qp_is_reliable(qp))
 		return;
-	/* Nobody will answer: it is done when it is on its way, but not before those that are lent
-	 * (net/transport/fast/fast_path.h). */
+	/* Nothing acknowledges it, so it is done when it is sent, but not before earlier zcopy
+	 * datagrams (net/transport/fast/fast_path.h). */
 	requester->oldest_psn = requester->next_psn;
 	if (likely(requester->queue.started - requester->queue.done == 1))
 		report_send(qp, now, COMPLETION_SUCCESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The responder of a reliable connection (vol 1, chapter 9). */
+/* The responder of a reliable connection (vol 1, chapter 9; transport 5.2). */
 #include "net/transport/responder.h"
 
 #include "net/transport/duplicates.h"
@@ -18,7 +18,7 @@ static enum verdict check_psn(struct qp *qp, struct inbound *inbound)
 
 	if (likely(ahead == 0))
 		return VERDICT_ACCEPT;
-	/* What seems to be missing may have come past the packets. */
+	/* RMA may have used the PSNs that seem to be missing. */
 	if (qp->responder.placed && rma_bypass_catch_up(qp))
 		ahead = psn_distance(qp->responder.expected_psn, inbound->packet->bth.psn);
 	if (ahead == 0)
@@ -46,12 +46,12 @@ static enum verdict validate(struct qp *qp, struct inbound *inbound)
 	return verdict;
 }
 
-/* How a request that breaks the connection is answered and told: one row per fault class (vol 1,
- * chapter 9). */
+/* How a request that breaks the connection is answered and reported: one row per fault class (vol
+ * 1, chapter 9; transport 5.5). */
 struct fatal_fault {
-	int nak;	     /* enum nak_code, -1: no answer at all */
-	uint8_t status;	     /* of the receive request it holds or would have taken */
-	enum qp_event event; /* when there is none */
+	int nak;	     /* enum nak_code; -1: no response at all */
+	uint8_t status;	     /* of the receive request that the message holds or would have taken */
+	enum qp_event event; /* if there is no receive request */
 };
 
 static const struct fatal_fault fatal_faults[] = {
@@ -70,7 +70,7 @@ static const struct fatal_fault fatal_faults[] = {
 					QP_EVENT_REQUEST_ERROR},
 };
 
-/* Whether a receive request tells of the fault: the one that the message holds, or that this packet
+/* Whether a receive request reports the fault: the one that the message holds, or that this packet
  * would have taken. */
 static bool has_receive_to_blame(const struct qp *qp, const struct inbound *inbound,
 				 enum verdict verdict)
@@ -148,7 +148,7 @@ void responder_receive(struct qp *qp, time_ns now, const struct packet *packet)
 		nak_once(qp, aeth_syndrome(AETH_NAK, NAK_PSN_SEQUENCE));
 		break;
 	case VERDICT_NOT_READY:
-		/* Not gated: each try of the expected packet gets its answer. */
+		/* Not limited to once: each try of the expected packet gets its RNR NAK. */
 		responses_nak(qp, qp->responder.expected_psn,
 			      aeth_syndrome(AETH_RNR_NAK, qp->attributes.min_rnr_timer));
 		if (unlikely(qp->type == QP_EEC))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The responder of a reliable connection: request packets in, in the order of their PSNs; what it
- * answers goes out by net/transport/responses.h (vol 1, chapter 9). */
+/* The responder of a reliable connection: executes request packets in PSN order; its responses
+ * leave by net/transport/responses.h (vol 1, chapter 9; transport 5.2). */
 #ifndef SOFTIB_NET_TRANSPORT_RESPONDER_H
 #define SOFTIB_NET_TRANSPORT_RESPONDER_H
 

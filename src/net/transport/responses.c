@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the responder sends, in request order (vol 1, chapter 9). */
+/* The responder's packets, in request order (vol 1, chapter 9; transport 5.2). */
 #include "net/transport/responses.h"
 
 #include <errno.h>
@@ -61,7 +61,8 @@ bool responses_have_room(const struct qp *qp)
 
 	if (!responder->saved_count)
 		return false;
-	/* A peer that asks for more has got the oldest answer, even if it is being repeated. */
+	/* A peer that sends one more has received the oldest response, even if that is now being
+	 * repeated. */
 	return responder->saved_pending < responder->saved_count ||
 	       newest(responder, responder->saved_count)->was_answered;
 }
@@ -78,7 +79,7 @@ static void save(struct qp *qp, const struct saved_request *request)
 	responder->saved_tail = (uint8_t)((responder->saved_tail + 1) % responder->saved_count);
 	if (responder->saved_pending < responder->saved_count)
 		responder->saved_pending++;
-	/* The answer acknowledges all requests before this one. */
+	/* The response acknowledges all requests before this one. */
 	responder->ack_is_due = false;
 }
 
@@ -160,7 +161,7 @@ uint32_t responses_qpn(const struct qp *qp, const struct saved_request *saved)
 	return unlikely(qp->type == QP_EEC) ? saved->rd_qpn : qp->qpn;
 }
 
-/* Answered requests at the front of those pending are not pending. */
+/* Answered requests at the front of the pending ones are no longer pending. */
 static void skip_answered(struct responder *responder)
 {
 	while (responder->saved_pending) {
@@ -228,12 +229,12 @@ static void open_response(const struct qp *qp, uint8_t opcode, struct psn psn, u
 	}
 }
 
-/* The region went away between the request and this part of its answer. */
+/* The region was deregistered between the request and this part of its response. */
 static void refuse_read(struct qp *qp, time_ns now, struct saved_request *saved, struct psn psn)
 {
 	saved->next_packet = saved->packet_count;
 	skip_answered(&qp->responder);
-	/* Errors of a duplicate are never told. */
+	/* Errors of a duplicate are never reported (transport 5.3). */
 	if (saved->was_answered)
 		return;
 	qp->responder.saved_pending = 0;
@@ -284,7 +285,7 @@ static bool answer(struct qp *qp, time_ns now, uint32_t train_bytes_max, struct 
 	struct responder *responder = &qp->responder;
 	struct saved_request *saved = newest(responder, responder->saved_pending);
 
-	/* ACKs that come after it are for the same one: the next message waits for them. */
+	/* Later ACKs go to the same queue pair, since the next message waits for them. */
 	if (unlikely(qp->type == QP_EEC))
 		qp->eec->peer_qpn = saved->rd_source_qpn;
 	if (saved->is_atomic) {
@@ -316,7 +317,7 @@ unsigned responses_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 			open_response(qp, OPCODE_ACKNOWLEDGE, responder->nak_psn,
 				      responder->nak_syndrome, packet);
 			responder->nak_is_due = false;
-			/* It acknowledges all that came before. */
+			/* The NAK acknowledges everything before it (transport 3.4). */
 			responder->ack_is_due = false;
 			qp->answers_last_nak = false;
 			count++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requester's timers and retries (vol 1, chapter 9). */
+/* The requester's timers and retries (vol 1, chapter 9; transport 4.4). */
 #include "net/transport/retry.h"
 
 #include "net/transport/rd/rd_hooks.h"
@@ -10,7 +10,7 @@
 
 enum { RNR_RETRY_FOREVER = 7 };
 
-/* In units of 10 us: the table of RNR NAK timer codes. */
+/* RNR NAK timer codes, in units of 10 us (transport 3.3). */
 static const uint32_t rnr_times_10us[32] = {
 	65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
 	48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
@@ -22,8 +22,8 @@ time_ns rnr_time(unsigned code)
 	return MICROSECONDS(10) * rnr_times_10us[code & 31];
 }
 
-/* The timer is moved forward only when it fires, since nearly every response would move it
- * otherwise. */
+/* Moves the timer only to an earlier time. A later deadline is set when the timer fires, since
+ * nearly every response would move it otherwise. */
 void retry_wake_at(struct qp *qp, time_ns deadline)
 {
 	if (!timer_is_armed(&qp->timer) || deadline < qp->timer.deadline)
@@ -32,7 +32,7 @@ void retry_wake_at(struct qp *qp, time_ns deadline)
 
 static void restart(struct qp *qp, time_ns now)
 {
-	/* Code 0: wait for ever. */
+	/* Code 0: no timeout (transport 4.4). */
 	if (qp->attributes.timeout == 0)
 		return;
 	qp->requester.retry_deadline = now + time_from_code(qp->attributes.timeout);
@@ -51,7 +51,7 @@ void retry_date(struct qp *qp, time_ns now)
 		restart(qp, now);
 }
 
-/* Where the cursor stands. */
+/* The PSN at the cursor. */
 static struct psn retry_cursor_psn(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
@@ -59,14 +59,15 @@ static struct psn retry_cursor_psn(const struct qp *qp)
 
 	if (requester->cursor == queue->started)
 		return requester->next_psn;
-	/* Already completed, and its slot perhaps reused: anything before the oldest will do. */
+	/* The request is already completed and its slot may be reused: any PSN before the oldest
+	 * will do. */
 	if ((int32_t)(requester->cursor - queue->done) < 0)
 		return psn_previous(requester->oldest_psn);
 	return psn_add(send_queue_slot(queue, requester->cursor)->first_psn,
 		       requester->cursor_packet);
 }
 
-/* Puts the requester's cursor on a PSN that was used, or on the next one. */
+/* Moves the cursor to a PSN that was used, or to the next one. */
 static void retry_move_cursor(struct qp *qp, struct psn psn)
 {
 	struct requester *requester = &qp->requester;
@@ -96,7 +97,8 @@ void retry_progress(struct qp *qp, time_ns now)
 	requester->retry_deadline = TIME_NEVER;
 	if (!psn_equal(requester->oldest_psn, requester->next_psn))
 		restart(qp, now);
-	/* What was acknowledged while it waited to be sent again need not be. */
+	/* Packets that were acknowledged while they waited for retransmission need not be sent
+	 * again. */
 	if (psn_before(retry_cursor_psn(qp), requester->oldest_psn))
 		retry_move_cursor(qp, requester->oldest_psn);
 }
@@ -108,7 +110,7 @@ void retry_from(struct qp *qp, time_ns now, struct psn psn)
 	if (requester->retries_left)
 		requester->retries_left--;
 	else if (migration_switch(qp))
-		/* The other path gets all the tries that this one had. */
+		/* The alternate path starts with the full retry count (transport 4.4). */
 		requester->retries_left = qp->attributes.retry_count;
 	else {
 		qp_fail_send(qp, now, COMPLETION_RETRY_EXCEEDED);
@@ -131,14 +133,14 @@ void retry_ask(struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
 
-	/* Packets that are sent again ask anyway. */
+	/* Retransmitted packets ask anyway. */
 	if (!qp_is_reliable(qp) || psn_equal(requester->oldest_psn, requester->next_psn) ||
 	    requester->cursor != requester->queue.started || retry_is_asked(qp))
 		return;
 	retry_move_cursor(qp, psn_previous(requester->next_psn));
 }
 
-/* Of an EE context: the message is the source's, and so is the count of its tries. */
+/* On an EE context the message belongs to the source queue pair, and so does its retry counter. */
 static struct requester *counting_requester(struct qp *qp)
 {
 	if (likely(qp->type != QP_EEC))
@@ -151,7 +153,7 @@ void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_co
 	struct requester *requester = &qp->requester;
 	struct requester *counting = counting_requester(qp);
 
-	/* A RESYNC needs no receive request. */
+	/* A RESYNC needs no receive request, so an RNR NAK for it is ignored. */
 	if (unlikely(!counting))
 		return;
 	if (qp->attributes.rnr_retry != RNR_RETRY_FOREVER) {
@@ -189,7 +191,7 @@ void retry_expire(struct qp *qp, time_ns now)
 	if (requester->retry_deadline <= now && is_underway(qp, now)) {
 		restart(qp, now);
 	} else if (requester->retry_deadline <= now && !retry_is_asked(qp)) {
-		/* Nothing is known to be lost: the responder was not asked. */
+		/* No packet is known to be lost, since none asked for an ACK. */
 		requester->retry_deadline = TIME_NEVER;
 		retry_ask(qp);
 	} else if (requester->retry_deadline <= now) {

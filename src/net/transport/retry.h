@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requester's timers and what happens when they or a NAK say "again" (vol 1, chapter 9). */
+/* The requester's timers and retransmissions, after a timeout or a NAK (vol 1, chapter 9; transport
+ * 4.4). */
 #ifndef SOFTIB_NET_TRANSPORT_RETRY_H
 #define SOFTIB_NET_TRANSPORT_RETRY_H
 
@@ -10,34 +11,34 @@
 
 struct qp;
 
-/* The time that an RNR NAK's code means. */
+/* The time for an RNR NAK timer code (transport 3.3). */
 time_ns rnr_time(unsigned code);
 
-/* A retry deadline that is to be set as soon as somebody knows the time. */
+/* A retry deadline that is set as soon as a caller knows the time. */
 #define RETRY_UNDATED (TIME_NEVER - 1)
 
-/* Requests are on the wire: something must come back in time. */
+/* Requests were sent: starts the timer for their responses. */
 void retry_watch(struct qp *qp, time_ns now);
-/* If its deadline is undated, this is the time. */
+/* Starts the timer if its deadline is RETRY_UNDATED. */
 void retry_date(struct qp *qp, time_ns now);
 
-/* A response brought the requester forward: full counts again, and the time begins anew for what is
- * still outstanding. */
+/* A response made progress: reloads the retry counters, and restarts the timer if requests are
+ * still outstanding (transport 4.4). */
 void retry_progress(struct qp *qp, time_ns now);
 
-/* Again from this PSN, if there is a retry left; otherwise the oldest request fails. */
+/* Sends again from this PSN, if a retry is left; otherwise the oldest request fails. */
 void retry_from(struct qp *qp, time_ns now, struct psn psn);
 
-/* The responder was not ready for the request with this PSN. */
+/* An RNR NAK for the request with this PSN. */
 void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_code);
 
-/* Whether a packet under way asks the responder for an ACK. */
+/* Whether an outstanding packet asks the responder for an ACK. */
 MUST_USE bool retry_is_asked(const struct qp *qp);
-/* Has the responder acknowledge what is outstanding, if no packet under way asks for that: the
- * newest packet is sent once more, with AckReq. */
+/* Makes the responder acknowledge outstanding packets, if none of them asks for that: sends the
+ * newest packet again, with AckReq. */
 void retry_ask(struct qp *qp);
 
-/* retry_expire is wanted then, or earlier. */
+/* retry_expire must be called then, or earlier. */
 void retry_wake_at(struct qp *qp, time_ns deadline);
 
 /* A timer of this queue pair is due. */

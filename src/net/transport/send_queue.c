@@ -68,7 +68,7 @@ void send_queue_clear(struct send_queue *queue)
 
 static void copy_inline(const struct send_request *request, uint8_t *ret_bytes)
 {
-	/* A word at a time costs no call. */
+	/* A copy of eight bytes needs no call. */
 	if (request->sge_count == 1 && request->sges[0].byte_count == sizeof(uint64_t)) {
 		memcpy(ret_bytes, (const void *)(uintptr_t)request->sges[0].address,
 		       sizeof(uint64_t));

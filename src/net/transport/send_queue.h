@@ -22,9 +22,10 @@ struct send_slot {
 			uint64_t swap;
 		};
 		struct {
-			/* A copy: the consumer may destroy its handle right after posting. */
+			/* A copy, since the consumer may destroy the address handle right after
+			 * posting. */
 			struct address_vector address;
-			const void *address_origin; /* whose copy: compared, never followed */
+			const void *address_origin; /* the handle: compared, never dereferenced */
 			uint32_t remote_qpn;
 			uint32_t remote_qkey;
 		};
@@ -39,7 +40,7 @@ struct send_slot {
 			uint8_t flush_selectivity;
 		};
 		struct {
-			uint64_t rd_operands[2]; /* one of the others */
+			uint64_t rd_operands[2]; /* one of the other operations */
 			uint32_t rd_qpn;
 			uint32_t rd_qkey;
 		};
@@ -51,7 +52,7 @@ struct send_slot {
 	};
 	uint32_t immediate_or_rkey;
 	uint32_t byte_count;
-	struct psn first_psn;  /* from its start on */
+	struct psn first_psn;  /* assigned when the request starts */
 	uint32_t packet_count; /* PSNs it uses */
 	uint8_t opcode;	       /* enum send_opcode */
 	uint8_t flags;	       /* enum send_flag */
@@ -77,7 +78,7 @@ struct send_queue {
 	uint32_t tail;
 	uint16_t sges_max;
 	uint16_t inline_bytes_max;
-	bool is_lent; /* the slots are somebody else's memory */
+	bool is_lent; /* the slots are in memory that the owner provided */
 };
 
 enum {
@@ -85,20 +86,20 @@ enum {
 	SEND_INLINE_BYTES_MAX = 4096,
 };
 
-/* What one message may have. A quarter of the PSN space at the smallest MTU, so that reads and
- * retries stay unambiguous. */
+/* The longest message. A quarter of the PSN space at the smallest MTU, so that READs and retries
+ * stay unambiguous. */
 #define MESSAGE_BYTES_MAX (1u << 30)
 
-/* Inline bytes for which a slot with that many SGEs has room anyway. */
+/* How many inline bytes fit into a slot with that many SGEs without making it larger. */
 uint32_t send_queue_inline_room(uint32_t sges_max);
 
 MUST_USE int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sges_max,
 			     uint32_t inline_bytes_max);
 void send_queue_release(struct send_queue *queue);
-/* What its slots need, and memory for them in the place of its own. The queue is empty. */
+/* The bytes that the slots need, and using memory of the owner for them. The queue is empty. */
 size_t send_queue_bytes(const struct send_queue *queue);
 void send_queue_lend(struct send_queue *queue, void *memory);
-/* Forgets what is in it. */
+/* Drops all requests. */
 void send_queue_clear(struct send_queue *queue);
 
 /* Copies the request, and inline bytes, into the next slot; the addressing says which part of the
@@ -139,20 +140,20 @@ static inline bool send_slot_is_read_or_atomic(const struct send_slot *slot)
 	return slot->opcode == SEND_RDMA_READ || send_slot_is_atomic(slot);
 }
 
-/* Answered with an empty READ response (vol 1, annex A19). */
+/* FLUSH or ATOMIC WRITE: answered with an empty READ response (vol 1, annex A19). */
 static inline bool send_slot_is_placement(const struct send_slot *slot)
 {
 	return slot->opcode == SEND_FLUSH || slot->opcode == SEND_ATOMIC_WRITE;
 }
 
-/* Needs an answer of its own: an ACK does not complete it, and it takes up one of the peer's
- * resources until then. */
+/* Whether the request needs a response of its own: an ACK does not complete it, and it uses one of
+ * the peer's responder resources until then (transport 4.5). */
 static inline bool send_slot_is_answered(const struct send_slot *slot)
 {
 	return send_slot_is_read_or_atomic(slot) || send_slot_is_placement(slot);
 }
 
-/* Done by the adapter itself: no packet, no PSN. */
+/* Executed by the adapter itself: no packet, no PSN. */
 static inline bool send_slot_is_local(const struct send_slot *slot)
 {
 	return slot->opcode == SEND_BIND_WINDOW || slot->opcode == SEND_LOCAL_INVALIDATE;

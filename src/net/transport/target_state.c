@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An XRC target as it goes from one process to another (vol 1, annex A14). */
+/* The state of an XRC target that moves from one process to another (vol 1, annex A14). */
 #include "net/transport/target_state.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static void take_saved(const struct responder *responder, struct target_state *r
 		struct saved_request *saved = &ret_state->saved[i];
 
 		*saved = responder->saved[(responder->saved_tail + i) % responder->saved_count];
-		/* An answer that was not sent is the peer's to ask for again. */
+		/* The peer must ask again for a response that was not sent. */
 		saved->next_packet = saved->packet_count;
 		saved->was_answered = true;
 	}
@@ -56,7 +56,7 @@ void target_state_take(struct qp *qp, struct target_state *ret_state)
 	take_saved(responder, ret_state);
 }
 
-/* Any byte may have come. */
+/* The bytes come from another process, so any value is possible. */
 static bool is_bool(const bool *value)
 {
 	uint8_t byte;
@@ -76,7 +76,7 @@ static bool bools_are_valid(const struct target_state *state)
 	       is_bool(&attributes->alternate_address.is_global);
 }
 
-/* A port's own limits: what indexes its tables. */
+/* The limits of a port: values that index its tables. */
 static bool path_is_valid(const struct qp_ports *ports, uint8_t port_number, uint16_t pkey_index,
 			  const struct address_vector *address)
 {
@@ -98,7 +98,7 @@ static bool attributes_are_valid(const struct qp_ports *ports, const struct targ
 	    !path_is_valid(ports, attributes->alternate_address.port_number,
 			   attributes->alternate_pkey_index, &attributes->alternate_address))
 		return false;
-	/* What works has a port; what receives knows how large packets are. */
+	/* A target that works has a port; one that receives knows its path MTU. */
 	if (state->state != QP_RESET && state->state != QP_ERROR && !has_port)
 		return false;
 	if (state->state >= QP_RTR && state->state != QP_ERROR &&

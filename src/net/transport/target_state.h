@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An XRC target as it goes from one process to another: all that its responder must know to go on
- * (vol 1, annex A14).
+ * The state of an XRC target that moves from one process to another: all that its responder needs
+ * to continue (vol 1, annex A14; transport 5.7).
  *
- * A domain that processes share has its queues in several of them; a target is lent to the one
- * whose queue the next request names.
+ * The XRC SRQs of a shared domain are in several processes. softibd leases a target to the process
+ * whose XRC SRQ the next request names.
  */
 #ifndef SOFTIB_NET_TRANSPORT_TARGET_STATE_H
 #define SOFTIB_NET_TRANSPORT_TARGET_STATE_H
@@ -29,19 +29,19 @@ struct target_state {
 	bool has_refused_migration;
 };
 
-/* Between messages, and with nothing left to answer. */
+/* The target is between messages and has no response due. */
 bool target_is_idle(const struct qp *qp);
 
-/* What is under way is given up: the peer repeats it, or a receive request is lost with its
- * message. */
+/* Gives up the message in progress: the peer sends it again, or a receive request is lost with it.
+ */
 void target_state_take(struct qp *qp, struct target_state *ret_state);
 
-/* The target goes on from there. -EINVAL changes nothing: no queue pair is ever so (the state comes
- * from another process); -ENOMEM. */
+/* The target continues from this state. -EINVAL changes nothing: the state comes from another
+ * process, and no queue pair can have such a state; -ENOMEM. */
 MUST_USE int target_state_install(struct qp *qp, const struct qp_ports *ports,
 				  const struct target_state *state);
 
-/* Nobody knows how far it was: it is in Error. */
+/* The state is unknown: the target goes to Error. */
 void target_state_lose(struct qp *qp);
 
 #endif

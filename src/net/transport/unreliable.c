@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receiving on the services that never answer (vol 1, chapter 9). */
+/* Receiving on the services that send no responses (vol 1, chapter 9; transport 5.2). */
 #include "net/transport/unreliable.h"
 
 #include "net/transport/inbound.h"
@@ -13,8 +13,8 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* The message in progress is forgotten. Its receive request is used again; one of a shared queue is
- * gone and says so. */
+/* Drops the message in progress. Its receive request is reused; one of a shared queue completes in
+ * error instead. */
 static void abandon(struct qp *qp, time_ns now)
 {
 	struct responder *responder = &qp->responder;
@@ -35,7 +35,7 @@ static enum verdict validate(struct qp *qp, time_ns now, struct inbound *inbound
 {
 	if (unlikely(qp->responder.placed))
 		(void)rma_bypass_catch_up(qp);
-	/* A lost packet loses its whole message; a new one may begin here. */
+	/* A lost packet loses its whole message; a new message may begin here (transport 5.2). */
 	if (!psn_equal(inbound->packet->bth.psn, qp->responder.expected_psn) ||
 	    inbound_check_sequence(qp, inbound) != VERDICT_ACCEPT)
 		abandon(qp, now);
@@ -62,7 +62,8 @@ void unreliable_connection_receive(struct qp *qp, time_ns now, const struct pack
 		return;
 	}
 	if (verdict != VERDICT_ACCEPT) {
-		/* Class E: what came from a shared queue for this message ends with it. */
+		/* Class E: a request that this message took from a shared queue ends with it
+		 * (transport 5.5). */
 		if (inbound.info->takes_receive && !qp->responder.has_receive && qp_is_shared(qp) &&
 		    (verdict == VERDICT_BAD_LENGTH || verdict == VERDICT_REMOTE_ACCESS))
 			report_receive_take(qp);
@@ -127,7 +128,8 @@ void datagram_receive(struct qp *qp, time_ns now, const struct packet *packet)
 	if (!slot || packet->packet_count != 1 ||
 	    packet->payload.byte_count > mtu_bytes(qp->port->mtu_code))
 		return;
-	/* The first 40 bytes are the GRH's, whether there is one or not. */
+	/* The first 40 bytes are reserved for the GRH, even if the packet has none (transport 5.6).
+	 */
 	if (GRH_BYTES + packet->payload.byte_count > sges_bytes(slot->sges, slot->sge_count)) {
 		if (qp_is_shared(qp))
 			report_receive_error(qp, now, COMPLETION_REMOTE_ABORTED);

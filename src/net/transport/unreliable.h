@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receiving on the services that never answer: unreliable connection and unreliable datagram (vol
- * 1, chapter 9). */
+/* Receiving on the services that send no responses: unreliable connection and unreliable datagram
+ * (vol 1, chapter 9). */
 #ifndef SOFTIB_NET_TRANSPORT_UNRELIABLE_H
 #define SOFTIB_NET_TRANSPORT_UNRELIABLE_H
 

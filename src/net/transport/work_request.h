@@ -8,7 +8,7 @@
 struct address_vector;
 struct protection_domain;
 
-/* What an atomic operation works on, and an atomic write writes. */
+/* The operand size of atomic operations and of ATOMIC WRITE. */
 enum { ATOMIC_BYTES = 8 };
 
 struct sge {
@@ -17,8 +17,8 @@ struct sge {
 	uint32_t lkey;
 };
 
-/* Field by field: programs write them so just before, and what is read in larger pieces than it was
- * written waits until that has left the store buffer. */
+/* Field by field: the program has just written the fields one by one, and a wider load would wait
+ * until the stores have left the store buffer. */
 static inline void sge_copy(const struct sge *sge, struct sge *ret_sge)
 {
 	uint64_t address = sge->address;
@@ -48,15 +48,15 @@ enum send_opcode {
 };
 
 enum send_flag { SEND_FENCE = 1, SEND_SIGNALED = 2, SEND_SOLICITED = 4, SEND_INLINE = 8 };
-/* Those that consumers may set, one that marks a slot whose memory is lent
- * (net/transport/fast/fast_path.h), and one whose end only the adapter hears of. */
+/* The flags that consumers may set; one that marks a zcopy slot (net/transport/fast/fast_path.h);
+ * and one that marks a request whose completion only the adapter sees. */
 enum { SEND_FLAGS = 15, SEND_ZCOPY = 1 << 6, SEND_BY_ADAPTER = 1 << 7 };
 
 /* FETH fields (vol 1, annex A19); numbers are the verbs' too. */
 enum flush_placement { FLUSH_GLOBAL = 1, FLUSH_PERSISTENT = 2 };
 enum flush_selectivity { FLUSH_RANGE = 0, FLUSH_REGION = 1 };
 
-/* Where a WRITE or READ goes. */
+/* The remote address of a WRITE or READ. */
 struct remote_place {
 	uint64_t address;
 	uint32_t key;
@@ -72,12 +72,12 @@ struct send_request {
 	uint64_t remote_address;
 	uint64_t compare_or_add;
 	uint64_t swap;
-	/* FLUSH: how much from remote_address on, how far, and whether of the range or the whole
-	 * region. */
+	/* FLUSH: the length from remote_address on, the placement type, and whether the range or
+	 * the whole region is meant. */
 	uint32_t flush_byte_count;
 	uint8_t flush_placement;   /* enum flush_placement */
 	uint8_t flush_selectivity; /* enum flush_selectivity */
-	/* Binding: remote_key is the window's new key, remote_address where it begins. */
+	/* Bind: remote_key is the window's new key, remote_address its start. */
 	uint64_t bind_byte_count;
 	uint32_t bind_region_key;
 	uint32_t bind_access;

@@ -5,9 +5,9 @@
  * A hardware adapter writes to the pages that it has pinned, even if the program has unmapped their
  * addresses since. Programs with a registration cache rely on that: UCX returns the memory of a
  * datagram interface to the system and then destroys its queue pair. A datagram that arrives in
- * between is lost, but must not cause a segmentation fault. So while another thread than the
- * program's receives datagrams, the kernel copies them: that costs a system call for each, and
- * drops bytes that have no page.
+ * between is lost, but must not cause a segmentation fault. So while the progress thread receives,
+ * and when a queue pair stops, the kernel copies the datagrams: that costs a system call for each,
+ * and drops bytes that have no page.
  */
 #ifndef SOFTIB_RUNTIME_MEMORY_GUARDED_COPY_H
 #define SOFTIB_RUNTIME_MEMORY_GUARDED_COPY_H

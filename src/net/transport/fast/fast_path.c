@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commonest case, in as few steps as it needs, of what lies in the send queue, and its ACK: see
- * express.h. */
+/* The fast path of requests in the send queue, and of their ACKs: see fast_path.h. */
 #include "net/transport/fast/short_packets.h"
 
 #include "net/memory/gaps.h"
@@ -10,8 +9,8 @@
 #include "net/transport/qp_error.h"
 #include "wire/pkey.h"
 
-/* The request at the cursor of a queue pair in RTS has not been begun, and nothing but the program
- * made it wait. */
+/* Whether the request at the cursor of a queue pair in RTS has not been started, and neither an RNR
+ * NAK nor the owner, a rate limit, credits or a fence holds it back. */
 static bool may_begin(const struct qp *qp, const struct send_slot *slot, uint32_t packet_count)
 {
 	const struct requester *requester = &qp->requester;
@@ -45,7 +44,8 @@ static bool find_payload(const struct qp *qp, struct send_slot *slot, const uint
 	return true;
 }
 
-/* The request at the cursor of a queue pair in RTS, if it is a SEND of so many bytes at most. */
+/* Finds the packet of the request at the cursor of a queue pair in RTS, if it is a SEND of at most
+ * byte_count_max bytes. */
 static bool find_next(struct qp *qp, uint32_t byte_count_max, uint32_t packet_count,
 		      struct fast_packet *ret_packet)
 {
@@ -99,7 +99,8 @@ void fast_ud_zcopy_done(struct qp *qp, time_ns now)
 {
 	const struct send_queue *queue = &qp->requester.queue;
 
-	/* The oldest that is not done is lent, or it would be done; others waited behind it. */
+	/* The oldest request that is not done is a zcopy one, since any other would be done. Others
+	 * wait behind it. */
 	do
 		report_send(qp, now, COMPLETION_SUCCESS);
 	while (queue->done != queue->started &&
@@ -128,7 +129,7 @@ bool fast_acknowledge(struct qp *qp, time_ns now, struct psn psn)
 {
 	struct requester *requester = &qp->requester;
 
-	/* What else it may mean for the timer needs the time. */
+	/* In these states an ACK changes more than the retry timer, and that needs the time. */
 	if (qp->type != QP_RC || qp->state != QP_RTS || requester->is_awaiting ||
 	    requester->reads_outstanding || requester->rnr_deadline != TIME_NEVER ||
 	    qp->attributes.path_migration != PATH_MIGRATED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The headers of a queue pair's packets, worked out once: see header_cache.h. */
+/* The header caches of a queue pair: see header_cache.h. */
 #include "net/transport/fast/header_cache.h"
 
 #include "wire/pkey.h"
@@ -9,7 +9,7 @@ bool fast_work_out(struct qp *qp)
 	struct header_cache *express = &qp->header_cache;
 	const struct address_vector *address = &qp->attributes.address;
 
-	/* Between limited members nothing is admitted. */
+	/* Two limited members of a partition can't talk to each other (transport 10.3). */
 	if (address->is_global || qp->attributes.path_migration != PATH_MIGRATED ||
 	    !pkey_matches(qp_pkey(qp), qp_pkey(qp)))
 		return false;

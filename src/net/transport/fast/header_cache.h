@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both halves of express.h know of a queue pair: which there are, and the headers of its
- * packets, worked out once. And what its owner asks of it for each message, in line. */
+/* The header caches of a queue pair, for both halves of the fast path, and the inline functions
+ * that its owner calls for each message. */
 #ifndef SOFTIB_NET_TRANSPORT_FAST_HEADER_CACHE_H
 #define SOFTIB_NET_TRANSPORT_FAST_HEADER_CACHE_H
 
@@ -17,26 +17,26 @@ enum {
 	FAST_BTH_MIGRATED = 0x40,
 };
 
-/* The headers of the SEND without immediate data that came last, of the queue pairs of an adapter
- * by their number: one that differs from it only in its PSN needs no second look at them. */
+/* The headers of the last SEND without immediate data, by QPN, for the queue pairs of an adapter. A
+ * packet that differs only in its PSN needs no further header checks. */
 struct rx_header_cache {
-	struct qp *qp; /* of one whose headers are known; NULL: of none */
+	struct qp *qp; /* whose headers these are; NULL: the entry is empty */
 	uint64_t lrh, bth;
-	uint64_t deth; /* of a datagram */
+	uint64_t deth; /* datagrams only */
 	uint32_t byte_count;
 	uint32_t payload_bytes;
 	uint8_t port_number;
-	struct completion completion; /* as it was but for wr_id and time */
+	struct completion completion; /* complete but for wr_id and time */
 };
 
-/* The headers of the SEND that was posted last, as they lie in a packet, up to its PSN. */
+/* The headers of the SEND that was posted last, in wire order, up to its PSN. */
 struct tx_header_cache {
-	const struct qp *qp; /* of one whose headers are known; NULL: of none */
+	const struct qp *qp; /* whose headers these are; NULL: the entry is empty */
 	uint32_t payload_bytes;
 	uint32_t flags; /* of the request */
 	uint8_t bytes[FAST_PSN_OFFSET];
-	uint64_t lrh, bth; /* the rest: of a datagram, without length and flags */
-	uint32_t qpn;	   /* its sender's */
+	uint64_t lrh, bth; /* these and the next two: of a datagram, without length and flags */
+	uint32_t qpn;	   /* of the sending queue pair */
 	uint32_t qkey;
 };
 
@@ -50,8 +50,8 @@ static inline struct rx_header_cache *rx_header_cache(const struct qp *qp)
 	return &qp->environment->header_caches->cache[qp->qpn % HEADER_CACHES];
 }
 
-/* The queue pair that received the last of the SENDs like this one, if any: at least its LRH and
- * BTH are there. */
+/* The queue pair that received the last SEND with this cache index, if any. bytes has at least LRH
+ * and BTH. */
 static inline struct qp *fast_guess(const struct header_caches *memory, const uint8_t *bytes)
 {
 	uint32_t qpn = get_be32(bytes + LRH_BYTES + 4);
@@ -64,7 +64,8 @@ static inline struct tx_header_cache *tx_header_cache(const struct qp *qp)
 	return &qp->environment->header_caches->sent[qp->qpn % HEADER_CACHES];
 }
 
-/* Built as numbers and stored whole: a byte at a time would cost more than all the rest. */
+/* Headers are built as 64-bit numbers and stored whole: storing single bytes would cost more than
+ * everything else. */
 static inline uint64_t fast_lrh(const struct qp *qp, const struct address_vector *address)
 {
 	const struct port_view *port = qp->port;
@@ -81,14 +82,14 @@ static inline uint64_t fast_bth(const struct qp *qp, uint32_t destination_qpn)
 	       (destination_qpn & 0xffffff);
 }
 
-/* Works the headers of a connection's packets out. false: there is something unusual about it. */
+/* Fills the header cache of a connection. false: the fast path does not cover this connection. */
 MUST_USE bool fast_work_out(struct qp *qp);
 
-/* Whether a connection may send, and nothing but what changes with each request could be unusual.
- */
+/* Whether the connection may send and nothing rules out the fast path except for what changes with
+ * each request. */
 MUST_USE bool fast_work_out_sends(struct qp *qp);
 
-/* The queue pair goes. */
+/* The queue pair is destroyed. */
 static inline void fast_release(const struct qp *qp)
 {
 	if (rx_header_cache(qp)->qp == qp)
@@ -97,15 +98,15 @@ static inline void fast_release(const struct qp *qp)
 		tx_header_cache(qp)->qp = NULL;
 }
 
-/* Whether what was worked out still holds; if not, it is worked out anew. */
+/* Whether the header cache is valid; if not, fills it anew. */
 static inline bool fast_headers_are_known(struct qp *qp)
 {
 	return likely(qp->header_cache.changes == qp->environment->port_changes + 1) ||
 	       fast_work_out(qp);
 }
 
-/* Whether the headers of a connection's packets are the usual ones; qp->header_cache.route, which
- * is the caller's, is NULL again when they have changed. */
+/* Whether the header cache of a reliable connection is valid. qp->header_cache.route belongs to the
+ * caller; it is reset to NULL when the headers change. */
 MUST_USE static inline bool fast_is_known(struct qp *qp)
 {
 	return qp->type == QP_RC &&
@@ -113,8 +114,8 @@ MUST_USE static inline bool fast_is_known(struct qp *qp)
 		(qp->port && fast_work_out(qp)));
 }
 
-/* Of one that fast_is_known: whether all that is to be answered is an ACK without a limit on
- * credits; it is taken as sent. */
+/* Whether the only response that is due is an ACK without a credit limit. The ACK then counts as
+ * sent. fast_is_known must be true. */
 MUST_USE static inline bool fast_take_ack(struct qp *qp, struct psn *ret_psn)
 {
 	struct responder *responder = &qp->responder;
@@ -128,15 +129,15 @@ MUST_USE static inline bool fast_take_ack(struct qp *qp, struct psn *ret_psn)
 	return true;
 }
 
-/* One word costs no call. */
+/* A copy of eight bytes needs no call. */
 static inline void fast_copy(uint8_t *place, const uint8_t *payload, uint32_t byte_count)
 {
 	if (byte_count == sizeof(uint64_t)) {
 		memcpy(place, payload, sizeof(uint64_t));
 		return;
 	}
-	/* A compiler that sees that it is no more than a packet copies word by word in line, which
-	 * takes three times as long as the C library at 2 KiB. */
+	/* Hides the size from the compiler. A compiler that knows the limit of one packet copies
+	 * word by word in line, which takes three times as long as the C library at 2 KiB. */
 	__asm__("" : "+r"(byte_count));
 	if (byte_count)
 		memcpy(place, payload, byte_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of arrivals: see rx_burst.h. */
+/* A burst of arrivals: see rx_burst.h. */
 #include "net/transport/fast/rx_burst.h"
 
 struct rx_burst_place rx_burst_find_place(const struct qp *qp, uint32_t key, uint32_t byte_count)

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run of arrivals, in line: messages for one queue pair that differ in nothing but PSN and
- * payload, one behind the other, with nothing else in between (express.h).
+ * A burst of arrivals, in line: consecutive messages for one queue pair that differ only in PSN and
+ * payload (fast_path.h).
  *
- * What they have in common is asked once, and what they change together is written once, when the
- * run ends: in between nobody may look at the queue pair, its completions or its requests.
+ * Checks that the messages have in common are made once. State that they change together is written
+ * once, when the burst ends: until then nobody may read the queue pair, its completions or its
+ * receive queue.
  */
 #ifndef SOFTIB_NET_TRANSPORT_FAST_RX_BURST_H
 #define SOFTIB_NET_TRANSPORT_FAST_RX_BURST_H
 
 #include "net/transport/fast/rx_short.h"
 
-/* Where messages may begin in the region with this key. */
+/* The addresses at which messages may begin in the region with this key. */
 struct rx_burst_place {
 	uint32_t key;
 	uint64_t from, span;
-	uint8_t *bytes; /* NULL: none is known */
+	uint8_t *bytes; /* NULL: no region is known */
 };
 
 struct rx_burst {
 	struct qp *qp;
 	const struct completion *expected;
 	time_ns now;
-	uint32_t room; /* before the payload */
+	uint32_t room; /* bytes before the payload: the GRH of a datagram */
 	uint32_t payload_bytes;
 	uint32_t count, count_max;
 	bool is_shared;
-	/* Copies of the receive queue's and the completion ring's: nothing that is written to the
-	 * program's memory can change them, which a compiler would not know of the originals. */
+	/* Copies of fields of the receive queue and the completion ring. The compiler knows that
+	 * stores to the program's memory can't change these copies; it can't know that of the
+	 * originals. */
 	const uint8_t *slots;
 	uint32_t slot_bytes, slot_mask, head;
 	struct completion *completions;
@@ -35,7 +37,8 @@ struct rx_burst {
 	struct rx_burst_place place;
 };
 
-/* How many may come before somebody is to be told. */
+/* How many messages fit before a receive request, room for a completion, or a wait for an event
+ * stops the burst. */
 static inline uint32_t rx_burst_room(const struct qp *qp)
 {
 	const struct completion_ring *ring = qp->completions[SIDE_RECEIVE];
@@ -49,7 +52,8 @@ static inline uint32_t rx_burst_room(const struct qp *qp)
 	return requests < completions ? requests : completions;
 }
 
-/* Whether messages like the last one may come: its headers were remembered, and are still right. */
+/* Whether messages that match the last one may follow: its headers are in the cache, and the entry
+ * is still valid. */
 static inline bool rx_burst_is_open(const struct qp *qp, const struct rx_header_cache *cache,
 				    uint32_t byte_count)
 {
@@ -58,8 +62,8 @@ static inline bool rx_burst_is_open(const struct qp *qp, const struct rx_header_
 	       arrival_is_next(qp, qp->type, qp->responder.expected_psn.value);
 }
 
-/* The queue pair that is remembered there, if it received a packet with these headers last but for
- * the PSN, and this PSN is the next; NULL otherwise. */
+/* The queue pair of this cache entry, if its last packet had these headers except for the PSN, and
+ * this PSN is the next; NULL otherwise. */
 static inline struct qp *rx_burst_receiver(const struct rx_header_cache *cache, uint8_t port_number,
 					   const uint8_t *headers, uint32_t byte_count,
 					   struct psn psn)
@@ -72,8 +76,8 @@ static inline struct qp *rx_burst_receiver(const struct rx_header_cache *cache, 
 	return qp;
 }
 
-/* Of messages like the one that it received just before by express.h, up to so many. byte_count:
- * with pad bytes. count_max is 0 if there may be none. */
+/* Begins a burst of up to count_max messages that match the last one. byte_count: with pad bytes.
+ * count_max of the result is 0 if none may follow. */
 static inline struct rx_burst rx_burst_begin(struct qp *qp, time_ns now, uint32_t byte_count,
 					     uint32_t count_max)
 {
@@ -105,11 +109,13 @@ static inline struct rx_burst rx_burst_begin(struct qp *qp, time_ns now, uint32_
 	return burst;
 }
 
-/* For messages of so many bytes; none if something about the region is unusual. By value: the run
- * itself is nobody's to point to, or a compiler would think that the program's memory may be it. */
+/* For messages of byte_count bytes; bytes is NULL if the fast path does not cover the region.
+ * Returns by value: if a pointer to the burst existed, the compiler would assume that stores to the
+ * program's memory may change the burst. */
 struct rx_burst_place rx_burst_find_place(const struct qp *qp, uint32_t key, uint32_t byte_count);
 
-/* The next message. false: nothing was done, and it is none of the run. */
+/* Receives the next message. false: nothing was done, and the message does not belong to the burst.
+ */
 MUST_USE static IN_LINE bool rx_burst_take(struct rx_burst *burst, const uint8_t *payload)
 {
 	const struct receive_slot *slot =
@@ -152,7 +158,7 @@ static inline void rx_burst_end(const struct rx_burst *burst)
 	qp->completions[SIDE_RECEIVE]->tail = burst->tail;
 	if (qp->type == QP_UD)
 		return;
-	/* As if all but the last one had come already. */
+	/* As if all messages but the last one had been received one by one. */
 	responder->expected_psn = psn_add(responder->expected_psn, burst->count - 1);
 	responder->msn = (responder->msn + (qp->type == QP_RC ? burst->count - 1 : 0)) & 0xffffff;
 	arrival_take_connected(qp, qp->type, 1u << 31 | responder->expected_psn.value,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commonest case of what arrives: a SEND of one packet. See express.h. */
+/* The fast path of receiving a SEND of one packet: see fast_path.h. */
 #include "net/transport/fast/rx_short.h"
 
 static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
@@ -36,7 +36,7 @@ __attribute__((noinline)) void arrival_report_predicted(struct qp *qp, time_ns n
 	arrival_report(qp, now, &completion);
 }
 
-/* type: the queue pair's; word: of the BTH, with the PSN. */
+/* type: of the queue pair; word: the word of the BTH with the PSN. */
 static IN_LINE bool receive_predicted(struct qp *qp, const struct rx_header_cache *cache,
 				      time_ns now, enum qp_type type, uint32_t word,
 				      const uint8_t *payload)
@@ -73,8 +73,8 @@ static IN_LINE bool receive_matched(struct qp *qp, const struct rx_header_cache 
 				 bytes + FAST_HEADER_BYTES);
 }
 
-/* With the rest, sufficient for admission_check to say ADMITTED, and for nothing else to happen in
- * it. */
+/* These checks are sufficient for admission_check to return ADMITTED without side effects
+ * (transport 5.1). */
 bool fast_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
 		  const uint8_t *bytes, uint32_t byte_count)
 {

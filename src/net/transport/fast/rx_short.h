@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both ways of receiving by express.h have in common, in line: with the payload among the
- * bytes, and pulled. */
+/* Inline functions for both ways of receiving on the fast path: with the payload in the packet, and
+ * by zcopy. */
 #ifndef SOFTIB_NET_TRANSPORT_FAST_RX_SHORT_H
 #define SOFTIB_NET_TRANSPORT_FAST_RX_SHORT_H
 
@@ -16,22 +16,21 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* What must be so in the headers of every SEND: LVer 0 and LNH local; the opcode but for its lowest
- * bit, and TVer 0. Of a connection's, SLID and P_Key too. */
+/* Header bits that are the same in every SEND: LVer 0 and LNH local; the opcode without its lowest
+ * bit, and TVer 0. On a connection SLID and P_Key are the same too. */
 #define LRH_FORM_MASK 0x0f03000000000000u
 #define BTH_FORM_MASK 0xfe0f000000000000u
 
-/* What the headers say, as numbers, and how the packet is laid out, as packet_decode would find it.
- */
+/* The headers as numbers, and the layout of the packet as packet_decode would find it. */
 struct arrival {
 	uint64_t lrh, bth;
-	uint64_t deth; /* of a datagram */
+	uint64_t deth; /* datagrams only */
 	bool has_immediate;
 	uint32_t payload_offset;
 	uint32_t payload_bytes;
 };
 
-/* Opcode, versions and LNH are compared by the caller. false: lengths that do not agree. */
+/* The caller compares opcode, versions and LNH. false: the lengths do not agree. */
 static IN_LINE bool arrival_read(const uint8_t *headers, uint32_t byte_count, uint32_t header_bytes,
 				 struct arrival *ret_arrival)
 {
@@ -49,8 +48,8 @@ static IN_LINE bool arrival_read(const uint8_t *headers, uint32_t byte_count, ui
 	       (uint32_t)(lrh >> 16 & 0x7ff) * 4 == byte_count + ICRC_BYTES;
 }
 
-/* The request that the message will use, if its bytes are the first ones of one region about which
- * nothing is unusual. */
+/* The receive request that the message will use, if it has one SGE with room for byte_count bytes
+ * in a region that the fast path covers. */
 static IN_LINE struct receive_slot *arrival_find_place(const struct qp *qp, uint32_t byte_count,
 						       uint8_t **ret_bytes)
 {
@@ -76,7 +75,7 @@ static inline uint8_t arrival_path_bits(const struct qp *qp, const struct arriva
 	return (uint8_t)(arrival->lrh >> 32 & ((1u << qp->port->lmc) - 1));
 }
 
-/* headers: for immediate data only. */
+/* headers: only read for immediate data. */
 static IN_LINE struct completion arrival_completion(const struct qp *qp, const uint8_t *headers,
 						    const struct arrival *arrival, bool is_datagram)
 {
@@ -111,7 +110,7 @@ static IN_LINE void arrival_use_request(struct qp *qp)
 		qp->environment->shared_receive_taken(qp);
 }
 
-/* A completion that the owner takes. */
+/* Reports a completion to the owner, which wants to hear of each one. */
 static inline void arrival_report(struct qp *qp, time_ns now, const struct completion *completion)
 {
 	if (unlikely(!qp->environment->complete(qp, SIDE_RECEIVE, completion))) {
@@ -142,12 +141,12 @@ static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *
 	completion_ring_add(ring);
 }
 
-/* Of what is foreseen, where somebody is to be told. Not in line: what usually happens needs no
- * memory for it. */
+/* Completes a message that matches the cache, if the owner wants to hear of each completion. Not
+ * inline, so that the common case needs no stack space for the completion. */
 void arrival_report_predicted(struct qp *qp, time_ns now, uint64_t wr_id,
 			      const struct rx_header_cache *cache);
 
-/* Of what is foreseen. */
+/* Completes a message that matches the cache. */
 static IN_LINE void arrival_complete_predicted(struct qp *qp, time_ns now, uint64_t wr_id,
 					       const struct rx_header_cache *cache)
 {
@@ -162,8 +161,8 @@ static IN_LINE void arrival_complete_predicted(struct qp *qp, time_ns now, uint6
 	completion_ring_add(ring);
 }
 
-/* What was found about a SEND without immediate data holds for those like it, until something
- * changes at this end. */
+/* Puts the checked headers of a SEND without immediate data into the cache. The entry holds until
+ * something changes at this end. */
 static inline void arrival_remember(struct qp *qp, uint8_t port_number, uint32_t byte_count,
 				    const struct arrival *arrival)
 {
@@ -178,14 +177,14 @@ static inline void arrival_remember(struct qp *qp, uint8_t port_number, uint32_t
 		.payload_bytes = arrival->payload_bytes,
 		.port_number = port_number,
 	};
-	/* Not in one with the rest: whose padding would be anything. */
+	/* Written separately: in the initializer above the padding bytes would be undefined. */
 	completion_write(&cache->completion,
 			 arrival_completion(qp, NULL, arrival, qp->type == QP_UD));
 	qp->header_cache.changes = qp->environment->port_changes + 1;
 }
 
-/* Whether all but the PSN is as in the SEND before, so that what was found about it then still
- * holds; of a datagram, but for its DETH. */
+/* Whether all but the PSN matches the last SEND, so that the checks made then still hold. The DETH
+ * of a datagram is compared elsewhere. */
 static IN_LINE bool arrival_matches(const struct qp *qp, const struct rx_header_cache *cache,
 				    uint8_t port_number, uint64_t lrh, uint64_t bth,
 				    uint32_t byte_count)
@@ -204,7 +203,7 @@ static IN_LINE bool arrival_is_predicted(const struct qp *qp, const struct rx_he
 	       (qp->type != QP_UD || cache->deth == get_be64(headers + FAST_HEADER_BYTES));
 }
 
-/* pull: NULL if the payload is among the bytes. */
+/* pull: NULL if the payload is in the packet. */
 static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const uint8_t *headers,
 					    const uint8_t *bytes, uint32_t byte_count,
 					    const struct zcopy_source *pull)
@@ -218,7 +217,7 @@ static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const ui
 	    ((arrival.bth ^ (uint64_t)(TRANSPORT_UD | OPCODE_SEND_ONLY) << 56) & BTH_FORM_MASK) ||
 	    !pkey_matches((uint16_t)(arrival.bth >> 32), qp_pkey(qp)) ||
 	    (uint32_t)(arrival.deth >> 32) != qp->attributes.qkey ||
-	    /* Who copies in a way of its own does so the long way. */
+	    /* Datagrams that need a special copy go to the engine. */
 	    qp->environment->copy_datagram || !lid_is_unicast((uint16_t)(arrival.lrh >> 32)) ||
 	    arrival.payload_bytes > mtu_bytes(qp->port->mtu_code))
 		return false;
@@ -238,8 +237,8 @@ static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const ui
 	return true;
 }
 
-/* What comes from the peer has its LID where ours have it as destination; P_Key and opcode are like
- * those of what goes there. */
+/* A packet from the peer has the peer's LID as source, where our packets have it as destination;
+ * its P_Key and opcode are those of our packets to the peer. */
 static inline bool arrival_is_from_peer(const struct qp *qp, const struct arrival *arrival)
 {
 	uint64_t lrh = (uint64_t)LNH_LOCAL << 48 | (uint16_t)(qp->header_cache.lrh >> 32);
@@ -257,8 +256,8 @@ static IN_LINE bool arrival_is_expected(const struct qp *qp, enum qp_type type, 
 	       (!responder->placed || type == QP_RC);
 }
 
-/* The same of what is foreseen, of a connection by the word of the BTH with its PSN. Datagrams that
- * somebody copies in a way of his own go the long way. */
+/* The same for a message that matches the cache; word: of a connection, the word of the BTH with
+ * the PSN. Datagrams that need a special copy go to the engine. */
 static IN_LINE bool arrival_is_next(const struct qp *qp, enum qp_type type, uint32_t word)
 {
 	if (type == QP_UD)
@@ -268,7 +267,7 @@ static IN_LINE bool arrival_is_next(const struct qp *qp, enum qp_type type, uint
 	return arrival_is_expected(qp, type, psn_from(word));
 }
 
-/* The request for a message from the peer that begins with the PSN that is expected. */
+/* The receive request for a message from the peer that begins with the expected PSN. */
 static IN_LINE struct receive_slot *arrival_find_connected(struct qp *qp,
 							   const struct arrival *arrival,
 							   struct psn psn, uint8_t **ret_bytes)
@@ -279,8 +278,8 @@ static IN_LINE struct receive_slot *arrival_find_connected(struct qp *qp,
 	return arrival_find_place(qp, arrival->payload_bytes, ret_bytes);
 }
 
-/* The message is in its place; type: the queue pair's; word: of the BTH, with the PSN of its last
- * packet. */
+/* The payload is in place. Advances the responder. type: of the queue pair; word: the word of the
+ * BTH with the PSN of the message's last packet. */
 static IN_LINE void arrival_take_connected(struct qp *qp, enum qp_type type, uint32_t word,
 					   uint32_t byte_count)
 {
@@ -293,7 +292,8 @@ static IN_LINE void arrival_take_connected(struct qp *qp, enum qp_type type, uin
 		responder->nak_is_due = false;
 		responder->nak_was_sent = false;
 		responder->msn = (responder->msn + 1) & 0xffffff;
-		/* Later than any that is due already, since it is the one expected. */
+		/* This PSN is later than that of an ACK already due, since it was the expected one.
+		 */
 		if (word >> 31) {
 			responder->ack_is_due = true;
 			responder->ack_psn = psn;
@@ -301,7 +301,8 @@ static IN_LINE void arrival_take_connected(struct qp *qp, enum qp_type type, uin
 	}
 }
 
-/* A server that never sends stays in RTR; its first packet is told as an event. */
+/* A responder that never sends stays in RTR. Its first packet raises an event, so the engine must
+ * receive that one. */
 static inline bool arrival_is_taken(const struct qp *qp)
 {
 	return likely(qp->state == QP_RTS) || (qp->state == QP_RTR && qp->is_established);

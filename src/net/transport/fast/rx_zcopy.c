@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commonest case of what arrives and is pulled: whole messages. See express.h. */
+/* The fast path of receiving whole messages by zcopy: see fast_path.h. */
 #include "net/transport/fast/rx_short.h"
 #include "net/transport/responses.h"
 #include "net/transport/rma/rma_bypass.h"
@@ -52,7 +52,7 @@ void fast_zcopy_failed(struct qp *qp, uint8_t port_number, const uint8_t *header
 		nak_gap(qp);
 }
 
-/* What the packet would be that had the payload in it. */
+/* The size of the packet if the payload were in it. */
 static uint32_t bytes_of_packet(uint32_t header_bytes, const struct zcopy_source *pull)
 {
 	return header_bytes + ((pull->byte_count + 3) & ~3u);
@@ -71,7 +71,7 @@ static bool receive_ud_zcopy(struct qp *qp, time_ns now, uint8_t port_number,
 	       arrival_receive_datagram(qp, now, headers, NULL, byte_count, pull);
 }
 
-/* Those like it are known. Trains are not: what their LRH says of the length is nothing. */
+/* Puts the headers into the cache. Not for a train, whose LRH has no valid length. */
 static void remember_zcopy(struct qp *qp, uint8_t port_number, const uint8_t *headers,
 			   const struct zcopy_source *pull)
 {
@@ -84,7 +84,7 @@ static void remember_zcopy(struct qp *qp, uint8_t port_number, const uint8_t *he
 		arrival_remember(qp, port_number, byte_count, &arrival);
 }
 
-/* One that is like the SEND before, whether that was pulled or not. */
+/* Receives a message that matches the SEND before it, whether that was a zcopy one or not. */
 static IN_LINE bool receive_predicted(struct qp *qp, time_ns now, uint8_t port_number,
 				      const uint8_t *headers, const struct zcopy_source *pull,
 				      enum qp_type type)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both ways of sending by express.h have in common, in line: from the queue, and as it is
- * posted. */
+/* Inline functions for both ways of sending on the fast path: from the send queue, and while
+ * posting. */
 #ifndef SOFTIB_NET_TRANSPORT_FAST_SHORT_PACKETS_H
 #define SOFTIB_NET_TRANSPORT_FAST_SHORT_PACKETS_H
 
@@ -27,8 +27,8 @@ static inline bool fast_has_psns(const struct requester *requester, uint32_t pac
 	       PSNS_OUTSTANDING_MAX;
 }
 
-/* Whether what is posted now is the next thing to transmit, as far as it is not the request's
- * doing. */
+/* Whether a request posted now would be the next one to transmit, as far as that depends on the
+ * queue pair and not on the request. */
 static inline bool fast_sends_next(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
@@ -39,41 +39,41 @@ static inline bool fast_sends_next(const struct qp *qp)
 	       requester->hold == HOLD_NONE;
 }
 
-/* Whether a reliable connection may go on with so many packets. */
+/* Whether a reliable connection may send so many more packets. */
 static inline bool fast_is_open(const struct qp *qp, uint32_t packet_count)
 {
 	return qp->requester.credits != CREDITS_COUNTED &&
 	       fast_has_psns(&qp->requester, packet_count);
 }
 
-/* Whether a SEND on a reliable connection, like the one that was posted at once before it, may be
- * posted at once as well. */
+/* Whether a SEND on a reliable connection that matches the one posted before it may be sent at
+ * once. */
 static inline bool fast_may_post_by_template(const struct qp *qp)
 {
 	return qp->header_cache.sends == qp->environment->port_changes + 1 && fast_sends_next(qp) &&
 	       fast_is_open(qp, 1);
 }
 
-/* Of a message that is not empty. */
+/* byte_count is not 0. */
 static inline uint32_t fast_packets_of(const struct qp *qp, uint32_t byte_count)
 {
 	return (byte_count + qp->path_mtu - 1) / qp->path_mtu;
 }
 
-/* Of a queue pair that has a port: not in Reset. */
+/* The queue pair must have a port, so it is not in Reset. */
 static inline uint32_t fast_largest_packet(const struct qp *qp)
 {
 	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
 }
 
-/* What differs between the SENDs of a queue pair: the length, and opcode, solicited event and pad
- * count, which are 0 in what they have in common. */
+/* The length field of the LRH. The cached headers have 0 there, and in opcode, solicited event and
+ * pad count, which also differ between the SENDs of a queue pair. */
 static inline uint64_t fast_lrh_length(uint32_t byte_count)
 {
 	return (uint64_t)((byte_count + ICRC_BYTES) / 4 & 0x7ff) << 16;
 }
 
-/* The same of one SEND, as its slot or the request says it; the last three: of a datagram. */
+/* The fields of one SEND, from its slot or from the request; the last three are a datagram's. */
 struct fast_message {
 	uint32_t opcode;
 	uint32_t flags;
@@ -91,7 +91,7 @@ static inline uint64_t fast_bth_flags(const struct fast_message *message, uint32
 	return has_immediate << 56 | is_solicited << 55 | (uint64_t)(-payload_bytes & 3) << 52;
 }
 
-/* And its pad bytes. */
+/* Writes the payload and its pad bytes. */
 static inline void fast_write_payload(const uint8_t *payload, uint32_t byte_count,
 				      uint8_t *ret_bytes)
 {
@@ -104,7 +104,7 @@ static inline void fast_write_payload(const uint8_t *payload, uint32_t byte_coun
 	memcpy(ret_bytes, payload, byte_count);
 }
 
-/* The last word of the next packet's BTH. */
+/* The last word of the next packet's BTH: AckReq and PSN. */
 static inline uint32_t fast_psn_word(enum qp_type type, const struct qp *qp, bool asks_ack)
 {
 	return (type == QP_RC && asks_ack ? (uint32_t)FAST_BTH_ACK_REQUEST << 24 : 0) |
@@ -117,7 +117,7 @@ static inline void fast_write_deth(const struct qp *qp, uint32_t qkey, uint8_t *
 	put_be32(ret_bytes + 4, qp->qpn & 0xffffff);
 }
 
-/* What follows the BTH, up to the last pad byte. */
+/* Writes everything behind the BTH, up to the last pad byte. */
 static IN_LINE void fast_write_rest(const struct qp *qp, const struct fast_packet *packet,
 				    const struct fast_message *message, bool is_datagram,
 				    uint8_t *ret_bytes)
@@ -134,7 +134,7 @@ static IN_LINE void fast_write_rest(const struct qp *qp, const struct fast_packe
 		fast_write_payload(packet->payload, packet->payload_bytes, payload);
 }
 
-/* The packet with the next PSN. */
+/* Writes the packet with the next PSN. */
 static IN_LINE void fast_write_packet(const struct qp *qp, const struct fast_packet *packet,
 				      const struct fast_message *message, bool is_datagram,
 				      uint8_t *ret_bytes)
@@ -142,7 +142,7 @@ static IN_LINE void fast_write_packet(const struct qp *qp, const struct fast_pac
 	uint64_t lrh = is_datagram ? fast_lrh(qp, message->address) : qp->header_cache.lrh;
 	uint64_t bth = is_datagram ? fast_bth(qp, message->qpn) : qp->header_cache.bth;
 
-	/* Trains say no length. */
+	/* The LRH of a train has no length. */
 	put_be64(ret_bytes,
 		 packet->packet_count > 1 ? lrh : lrh | fast_lrh_length(packet->byte_count));
 	put_be64(ret_bytes + LRH_BYTES, bth | fast_bth_flags(message, packet->payload_bytes));
@@ -150,7 +150,7 @@ static IN_LINE void fast_write_packet(const struct qp *qp, const struct fast_pac
 	fast_write_rest(qp, packet, message, is_datagram, ret_bytes + FAST_HEADER_BYTES);
 }
 
-/* The packet of the slot at the cursor has been written: it is sent. */
+/* The packet of the slot at the cursor has been written and counts as sent. */
 static inline void fast_advance(struct qp *qp, time_ns now, struct send_slot *slot,
 				const struct fast_packet *packet)
 {
@@ -163,7 +163,8 @@ static inline void fast_advance(struct qp *qp, time_ns now, struct send_slot *sl
 	requester->queue.started++;
 	requester->cursor++;
 	requester->next_psn = psn_add(requester->next_psn, packet->packet_count);
-	/* A SEND takes one of the peer's requests, whether those are counted or not. */
+	/* A SEND takes one of the peer's receive requests, so it counts for credits even if they
+	 * are not limited (transport 3.6). */
 	requester->messages_started = psn_add(requester->messages_started, 1);
 	if (qp->type == QP_RC) {
 		if (likely(packet->asks_ack))
@@ -180,8 +181,8 @@ static inline void fast_advance(struct qp *qp, time_ns now, struct send_slot *sl
 	qp_settle(qp, now);
 }
 
-/* Whether a SEND that is posted goes where the datagram went that the queue pair posted last, with
- * headers like its. */
+/* Whether a SEND goes where the last posted datagram of this queue pair went, with the same
+ * headers. */
 MUST_USE bool fast_is_same_destination(const struct qp *qp, const struct send_request *request);
 
 /* The headers of the packet that the queue pair posted last, with the next PSN. */
@@ -195,8 +196,8 @@ static IN_LINE void fast_template_headers(const struct qp *qp, uint8_t *ret_byte
 		fast_write_deth(qp, sent->qkey, ret_bytes + FAST_HEADER_BYTES);
 }
 
-/* As fast_post_packet, with the headers of the packet that the queue pair posted last if it
- * differs from that only in PSN and payload. */
+/* As fast_post_packet. Uses the headers of the packet that the queue pair posted last, if this one
+ * differs only in PSN and payload. */
 static IN_LINE void fast_write_posted(const struct qp *qp, const struct send_request *request,
 				      const struct fast_packet *packet, uint8_t *ret_bytes)
 {
@@ -215,8 +216,8 @@ static IN_LINE void fast_write_posted(const struct qp *qp, const struct send_req
 				   ret_bytes + packet->header_bytes);
 }
 
-/* What was posted, and has been written. The slot has what a retransmission or the completion
- * needs; of a datagram, only the latter. */
+/* Enqueues a posted request whose packet has been written. The slot gets what a retransmission or
+ * the completion needs; for a datagram only the latter. */
 static IN_LINE void fast_enqueue(struct qp *qp, time_ns now, const struct send_request *request,
 				 const struct fast_packet *packet)
 {
@@ -238,8 +239,7 @@ static IN_LINE void fast_enqueue(struct qp *qp, time_ns now, const struct send_r
 	fast_advance(qp, now, slot, packet);
 }
 
-/* How many SENDs of one packet may follow the one that was posted last before anything else is
- * done. */
+/* How many more SENDs of one packet the send queue and the PSN space allow. */
 static inline uint32_t fast_payloads_room(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
@@ -251,7 +251,8 @@ static inline uint32_t fast_payloads_room(const struct qp *qp)
 	return requests < psns ? requests : psns;
 }
 
-/* The packet of a SEND of one SGE, of which nothing but its memory can be unusual. false: it is. */
+/* Finds the packet of a SEND with one SGE, for which only the memory is left to check. false: the
+ * check failed. */
 static IN_LINE bool fast_find_packet(const struct qp *qp, const struct send_request *request,
 				     bool is_datagram, struct fast_packet *ret_packet)
 {
@@ -275,9 +276,9 @@ static IN_LINE bool fast_find_packet(const struct qp *qp, const struct send_requ
 	return true;
 }
 
-/* Whether it may be posted at once, and its packet differs only in PSN and payload from that of the
- * SEND that was posted before it: since then nothing was done, flags and length are the same, and
- * where it goes, and there is room. */
+/* Finds the packet of a SEND that may be a payload record. The caller has checked that nothing was
+ * done since the SEND before it, that flags, length and destination are the same, and that there is
+ * room. */
 static IN_LINE bool fast_may_post_payload(const struct qp *qp, const struct send_request *request,
 					  struct fast_packet *ret_packet)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commonest case, in as few steps as it needs, of what is only now posted: see express.h. */
+/* The fast path of a request that is being posted: see fast_path.h. */
 #include "net/transport/fast/short_packets.h"
 
 #include "net/memory/memory.h"
@@ -19,8 +19,8 @@ static inline bool is_next(const struct qp *qp, const struct send_request *reque
 		request->sges[0].byte_count <= qp->requester.queue.inline_bytes_max);
 }
 
-/* These two: sufficient for qp_post_send to take it, and for it to be the next thing to transmit.
- * The queue pair of a datagram is in RTS. */
+/* The next two functions: sufficient for qp_post_send to accept the request, and for its packet to
+ * be the next one to transmit. The queue pair of a datagram is in RTS. */
 static inline bool may_post_datagram(const struct qp *qp, const struct send_request *request)
 {
 	return !qp->attributes.rate_limit && qp->requester.queue.sges_max && is_next(qp, request) &&
@@ -78,7 +78,7 @@ bool fast_may_post_zcopy(struct qp *qp, const struct send_request *request,
 	return true;
 }
 
-/* Without immediate data. */
+/* Only for a SEND without immediate data. */
 static void remember_headers(const struct qp *qp, const struct send_request *request,
 			     const struct fast_packet *packet, const uint8_t *headers)
 {
@@ -111,7 +111,7 @@ void fast_post_packet(const struct qp *qp, const struct send_request *request,
 	};
 
 	fast_write_packet(qp, packet, &message, qp->type == QP_UD, ret_bytes);
-	/* Trains say no length. */
+	/* The LRH of a train has no length. */
 	if (request->opcode == SEND_SEND && packet->packet_count == 1)
 		remember_headers(qp, request, packet, ret_bytes);
 }

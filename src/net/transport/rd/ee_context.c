@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An end-to-end context: whose message its channel carries (vol 1, chapter 9). */
+/* An end-to-end context: which message its channel carries (vol 1, chapter 9; transport 9.3). */
 #include "net/transport/rd/ee_context.h"
 
 #include <errno.h>
@@ -31,7 +31,8 @@ void eec_release(struct qp *channel)
 	channel->eec = NULL;
 }
 
-/* The channel's queue is the one slot that it is lent, or empty. */
+/* Makes this slot of an RD queue pair the channel's whole send queue; NULL: the channel's queue is
+ * empty. */
 static void lend(struct qp *channel, struct send_slot *slot)
 {
 	struct requester *requester = &channel->requester;
@@ -53,7 +54,7 @@ static void begin(struct eec *eec, struct rd_queue *queue)
 	struct send_queue *sends = &source->requester.queue;
 	struct send_slot *slot = send_queue_slot(sends, sends->done);
 
-	/* One that waited for a receive request has been here before. */
+	/* After an RNR NAK the message is restarted, so it is already counted as started. */
 	if (sends->started == sends->done) {
 		sends->started++;
 		source->requester.rnr_retries_left = eec->channel->attributes.rnr_retry;
@@ -67,7 +68,7 @@ static void begin(struct eec *eec, struct rd_queue *queue)
 	lend(eec->channel, slot);
 }
 
-/* Begins the next message, if nothing is under way. */
+/* Starts the next message, if none is in progress. */
 static void eec_schedule(struct eec *eec)
 {
 	if (eec->sending != EEC_IDLE || eec->channel->state != QP_RTS)
@@ -97,8 +98,8 @@ static void detach_source(struct eec *eec)
 	lend(eec->channel, NULL);
 }
 
-/* The message under way is given up. The responder may have taken any part of it, so it must hear
- * of a PSN behind all that the message has. */
+/* Abandons the message in progress. The responder may have received any part of it, so a RESYNC
+ * must tell it a PSN behind all PSNs of the message (transport 9.3). */
 static void abandon(struct eec *eec)
 {
 	struct requester *requester = &eec->channel->requester;
@@ -142,8 +143,8 @@ void eec_request_done(struct qp *channel, time_ns now)
 		return;
 	}
 	detach_source(eec);
-	/* Its next message queues up behind those who waited; the turn itself is given when the
-	 * call on the channel ends. */
+	/* The source's next message waits behind the others. The next message starts when the call
+	 * on the channel ends. */
 	eec->sending = EEC_MESSAGE;
 	report_send(source->qp, now, COMPLETION_SUCCESS);
 	report_drain(source->qp);
@@ -163,7 +164,8 @@ void eec_request_failed(struct qp *channel, time_ns now, enum completion_status 
 	struct eec *eec = channel->eec;
 	struct rd_queue *source = eec->source;
 
-	/* Without a RESYNC the two ends can't agree again, and there is no request to tell it. */
+	/* Without a RESYNC the two ends can't agree on a PSN again, and there is no request that
+	 * could report the error. */
 	if (!source) {
 		channel->environment->event(channel, QP_EVENT_FATAL);
 		qp_enter_error(channel, now);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the engine asks of Reliable Datagram.
+ * The functions of Reliable Datagram that the engine calls.
  *
  * An EE context is a queue pair of type QP_EEC that carries the messages of RD queue pairs, by the
- * engine of a reliable connection (ee_context.h). Where the engine ends or refuses such a message,
- * it calls these. rd_service.c fills them in; the engine does not include anything else of rd/, so
- * that RD is built on the engine and not the other way round.
+ * engine of a reliable connection (ee_context.h). The engine calls these hooks where it ends or
+ * refuses such a message. rd_service.c fills them in; the engine does not include anything else of
+ * rd/, so that RD is built on the engine and not the other way round.
  */
 #ifndef SOFTIB_NET_TRANSPORT_RD_RD_HOOKS_H
 #define SOFTIB_NET_TRANSPORT_RD_RD_HOOKS_H

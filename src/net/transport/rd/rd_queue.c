@@ -30,7 +30,7 @@ void rd_queue_release(struct qp *qp)
 	qp->rd_queue = NULL;
 }
 
-/* Draining, only what was begun is finished. */
+/* While draining, only requests that have started are finished. */
 static bool may_take_up(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
@@ -42,7 +42,7 @@ static bool may_take_up(const struct qp *qp)
 	return qp->state == QP_RTS || (qp->state == QP_SQD && sends->started != sends->done);
 }
 
-/* The checks of the context that a request names, in their order. */
+/* Checks the EE context that a request names, in the specified order (transport 9.3). */
 static enum completion_status find_context(const struct qp *qp, const struct send_slot *slot,
 					   struct eec **ret_eec)
 {
@@ -60,7 +60,7 @@ static enum completion_status find_context(const struct qp *qp, const struct sen
 	return COMPLETION_SUCCESS;
 }
 
-/* False: there is nothing more to take up now. */
+/* false: no request can be taken up now. */
 static bool take_up(struct qp *qp, time_ns now)
 {
 	struct send_slot *slot = send_queue_slot(&qp->requester.queue, qp->requester.queue.done);

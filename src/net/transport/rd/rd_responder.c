@@ -12,7 +12,7 @@
 #include "net/transport/responses.h"
 #include "wire/packet.h"
 
-/* A queue pair that takes requests; NULL: none of this number does. */
+/* The queue pair of this number, if it takes requests; NULL: none. */
 static struct rd_queue *find_destination(const struct qp *channel, uint32_t qpn)
 {
 	struct qp *qp = channel->environment->find_qp(channel, qpn);
@@ -74,8 +74,8 @@ void rd_refuse_again(struct qp *channel)
 	responses_nak(channel, channel->responder.expected_psn, channel->eec->refusal);
 }
 
-/* What the receive request is told that the message holds or, too long for it, would have taken;
- * success: nothing, it waits for another message. */
+/* The status for the receive request that the message holds, or that it would have taken but is too
+ * long for. Success: no completion, the request stays for another message. */
 static enum completion_status receive_status(const struct qp *channel,
 					     const struct inbound *inbound, enum verdict verdict)
 {
@@ -99,7 +99,8 @@ void rd_fault(struct qp *channel, time_ns now, const struct inbound *inbound, en
 	channel->responder.inbound = INBOUND_IDLE;
 	rd_refuse(channel, aeth_syndrome(AETH_NAK, nak_code));
 	set_destination(channel->eec, NULL);
-	/* Its own request is bad, whoever sends: the queue pair can't go on. */
+	/* The receive request itself is bad, so this queue pair can't continue whoever sends to it.
+	 */
 	if (verdict == VERDICT_LOCAL_PROTECTION && destination) {
 		qp_enter_error(destination->qp, now);
 		qp_settle(destination->qp, now);
@@ -133,8 +134,8 @@ const struct protection_domain *rd_saved_domain(const struct qp *channel, uint32
 	return found ? found->qp->pd : NULL;
 }
 
-/* The requester has given a message up and goes on behind this PSN. It is not a message: the MSN
- * stays. */
+/* The requester has abandoned a message and continues behind this PSN. A RESYNC is no message, so
+ * the MSN stays (transport 9.3). */
 static void resync(struct qp *channel, time_ns now, const struct packet *packet)
 {
 	struct responder *responder = &channel->responder;

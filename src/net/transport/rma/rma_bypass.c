@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One-sided requests that go past the packets: both halves' bookkeeping (vol 1, chapter 9: PSNs,
- * MSN and completions are as if packets had carried them). */
+/* RMA: the bookkeeping of requester and responder. PSNs, MSN and completions are as if packets had
+ * carried the requests (transport 3.5; transport 4.1; transport 4.6). */
 #include "net/transport/rma/rma_bypass.h"
 
 #include "net/memory/memory.h"
@@ -31,7 +31,7 @@ static bool has_places(const struct send_slot *slot, const struct span *spans)
 	return true;
 }
 
-/* Everything before the next request has been acknowledged. */
+/* Whether everything before the next request has been acknowledged. */
 static bool has_nothing_outstanding(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
@@ -57,7 +57,7 @@ bool rma_bypass_simple(struct qp *qp, uint32_t byte_count_max, struct simple_req
 	if ((slot->opcode != SEND_RDMA_WRITE && !is_read) || slot->fault || !slot->byte_count ||
 	    slot->byte_count > byte_count_max)
 		return false;
-	/* Who may not ask at all is told so by the packets' way. */
+	/* A READ that the queue pair may not send at all fails in the engine, which reports it. */
 	if (is_read && (qp->type != QP_RC || !qp->attributes.initiator_depth))
 		return false;
 	if (slot->flags & SEND_INLINE) {
@@ -95,7 +95,7 @@ bool rma_bypass_next(struct qp *qp, struct bypass *ret_bypass)
 	struct send_slot *slot = send_queue_slot(queue, requester->cursor);
 	uint32_t access = needed_access(slot);
 
-	/* What is wrong with it is the packets' way to find out and to tell. */
+	/* A faulty request goes to the engine, which reports the fault. */
 	if (!access || !slot->byte_count || requester_slot_fault(qp, slot) != COMPLETION_SUCCESS)
 		return false;
 	*ret_bypass = (struct bypass){
@@ -131,14 +131,14 @@ void rma_bypass_done(struct qp *qp, time_ns now)
 	requester->cursor++;
 	if (send_slot_is_answered(slot) && qp_is_reliable(qp))
 		requester->reads_outstanding--;
-	/* An ACK that is due was due before what follows could be sent: the peer's completions come
-	 * in the order that it is used to. */
+	/* A due ACK was due before the requests that follow, so it goes first. Then the peer sees
+	 * its completions in the usual order. */
 	qp->requests_go_first = false;
 	report_send(qp, now, COMPLETION_SUCCESS);
 	report_drain(qp);
 }
 
-/* The same for what rma_bypass_simple finds. */
+/* The same for a request that rma_bypass_simple found. */
 uint32_t rma_bypass_simple_done(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
@@ -157,7 +157,7 @@ uint32_t rma_bypass_simple_done(struct qp *qp, time_ns now)
 	return packet_count;
 }
 
-/* Sufficient for qp_post_send to take it, and for it to be the next thing to transmit. */
+/* Sufficient for qp_post_send to accept the request, and for it to be the next one to transmit. */
 static inline bool takes_at_once(const struct qp *qp, const struct send_request *request)
 {
 	const struct requester *requester = &qp->requester;
@@ -229,13 +229,13 @@ bool rma_bypass_catch_up(struct qp *qp)
 	struct rma_progress *placed = responder->placed;
 	uint64_t word = __atomic_load_n(placed->word, __ATOMIC_ACQUIRE);
 
-	/* Requests are placed between messages only, and one uses at least a PSN. */
+	/* RMA requests come only between messages, and each uses at least one PSN. */
 	if (word == placed->seen || !rma_words_have_one_tag(word, placed->seen) ||
 	    responder->inbound != INBOUND_IDLE)
 		return false;
 
-	/* Whoever sends a packet has shown before what it placed before: a word that has changed is
-	 * ahead of all that came by packets, however often the PSNs have come round. */
+	/* The requester updates the word before it sends its next packet. So a changed word is
+	 * ahead of everything that came by packets, even if the PSNs have wrapped. */
 	uint32_t message_count = (uint32_t)(word >> 24) - (uint32_t)(placed->seen >> 24);
 
 	placed->seen = word;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One-sided requests that the requester's owner carries out itself at the responder's memory,
+ * RMA: one-sided requests that the requester's owner carries out itself in the responder's memory,
  * instead of sending packets (docs/architecture.md, "One-sided requests").
  *
- * They use the PSNs that their packets would have used, and end at once. The responder's half hears
- * of them by a word that the requester's owner writes, and takes them for received when the next
- * packet's PSN shows that there were some. Only a request before which everything has been
- * acknowledged goes this way, so that none overtakes another.
+ * These requests use the PSNs that their packets would have used, and complete at once. The
+ * requester's owner counts them in a progress word in shared memory. The responder counts them as
+ * received when the PSN of the next packet shows a gap. A request uses RMA only if everything
+ * before it has been acknowledged, so that no request overtakes another.
  */
 #ifndef SOFTIB_NET_TRANSPORT_RMA_RMA_BYPASS_H
 #define SOFTIB_NET_TRANSPORT_RMA_RMA_BYPASS_H
@@ -23,7 +23,7 @@ struct send_request;
 /* The request at the head of the send queue. */
 struct bypass {
 	uint8_t opcode;	 /* enum send_opcode: a WRITE, READ or atomic */
-	uint32_t access; /* that its key must grant */
+	uint32_t access; /* the right that the R_Key must grant */
 	uint32_t remote_key;
 	uint64_t remote_address;
 	uint32_t byte_count;
@@ -33,36 +33,36 @@ struct bypass {
 	struct payload payload; /* the local bytes; a READ or atomic writes there */
 };
 
-/* False: the next request can't go past the packets, or not now. */
+/* false: the next request can't use RMA, or not now. */
 MUST_USE bool rma_bypass_next(struct qp *qp, struct bypass *ret_bypass);
-/* The same if it is a WRITE or a READ of one run of local bytes, so many at most, told in a few
- * words. */
+/* The same for a WRITE or READ of one contiguous range of at most byte_count_max local bytes, in a
+ * shorter form. */
 struct simple_request {
 	uint8_t *bytes;
 	uint64_t remote_address;
 	uint32_t byte_count; /* not 0 */
 	uint32_t remote_key;
 	bool is_read;
-	uint32_t flags; /* these two: of one that is not posted yet */
+	uint32_t flags; /* flags and wr_id: only of a request that is not posted yet */
 	uint64_t wr_id;
 };
 MUST_USE bool rma_bypass_simple(struct qp *qp, uint32_t byte_count_max,
 				struct simple_request *ret_request);
-/* Returns how many PSNs it took up. */
+/* Returns how many PSNs the request used. */
 uint32_t rma_bypass_simple_done(struct qp *qp, time_ns now);
 
-/* The same two for a request that is not posted yet, to a queue with nothing in it that is not
- * done: it is carried out instead of being posted, and its slot is only counted. */
+/* The same two for a request that is not posted yet, if all requests in the queue are done. The
+ * request is carried out instead of being posted, and its slot is only counted. */
 MUST_USE bool rma_bypass_may_post(const struct qp *qp, const struct send_request *request,
 				  uint32_t byte_count_max, struct simple_request *ret_request);
 uint32_t rma_bypass_posted(struct qp *qp, time_ns now, const struct simple_request *request);
 
-/* It was carried out: its PSNs are used, and it is completed. qp_settle is to be called afterwards,
- * when nobody waits for this process any more. */
+/* The request was carried out: uses its PSNs and completes it. The caller must call qp_settle
+ * afterwards, when no peer waits for this process any more. */
 void rma_bypass_done(struct qp *qp, time_ns now);
 
-/* How far the requester has come, as its owner writes it and the responder's reads it. A word with
- * another tag is about something else. */
+/* How far the requester has come: the requester's owner writes this word and the responder's owner
+ * reads it. A word with another tag belongs to another grant. */
 static inline uint64_t rma_progress_word(uint32_t psn, uint32_t message_count, uint32_t tag)
 {
 	return (uint64_t)(tag & 0xffff) << 48 | (uint64_t)(message_count & 0xffffff) << 24 |
@@ -75,11 +75,12 @@ static inline bool rma_words_have_one_tag(uint64_t word, uint64_t other)
 }
 
 struct rma_progress {
-	const uint64_t *word; /* a stranger's */
-	uint64_t seen;	      /* of it */
+	const uint64_t *word; /* written by another process, so not trusted */
+	uint64_t seen;	      /* its last value */
 };
 
-/* Takes what was placed since the last look for received. Returns whether there was anything. */
+/* Counts the requests that RMA has carried out since the last call as received. Returns whether
+ * there were any. */
 bool rma_bypass_catch_up(struct qp *qp);
 
 #endif
