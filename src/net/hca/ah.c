@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address handles (vol 1, chapter 11). */
+/* Address handles (vol 1, chapter 11; transport 7.5). */
 #include "net/hca/hca.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static bool vector_is_valid(const struct hca *hca, const struct address_vector *
 
 	if (vector->dlid == 0 || vector->sl >= SL_COUNT || vector->source_path_bits >> port->lmc)
 		return false;
-	/* A multicast packet always carries a GRH. */
+	/* A multicast packet always carries a GRH (transport 7.5). */
 	if (lid_is_multicast(vector->dlid) && !vector->is_global)
 		return false;
 	return !vector->is_global ||

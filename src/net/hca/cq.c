@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion queues: a ring, its arming and its overflow (vol 1, chapters 10, 11). */
+/* Completion queues: a ring, its arming and its overflow (vol 1, chapters 10, 11; transport 7.6).
+ */
 #include "net/hca/hca.h"
 
 #include <errno.h>
@@ -92,7 +93,7 @@ int cq_destroy(struct cq *cq)
 	return 0;
 }
 
-/* Arming can only be raised; an event takes it away. */
+/* Arming can only be raised; an event clears it (transport 7.6). */
 void cq_arm(struct cq *cq, enum cq_arming arming)
 {
 	if (arming > cq->ring.armed)
@@ -200,6 +201,7 @@ void cq_forget(struct cq *cq, uint32_t qpn)
 			cq->ring.slots[kept++ & (cq->ring.slot_count - 1)] = *slot;
 	}
 	cq->ring.tail = kept;
-	/* An event too many does no harm. */
+	/* Positions have moved, so completions may be announced twice. A surplus event does no
+	 * harm. */
 	cq->announced = cq->ring.head;
 }

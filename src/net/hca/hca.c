@@ -15,7 +15,7 @@
 #include "wire/pkey.h"
 
 const struct hca_limits hca_limits_default = {
-	/* All 24-bit numbers but for the first and the last 1024, of which some are special
+	/* All 24-bit numbers without the first and the last 1024, some of which are special
 	 * (daemon/core/qpn_space.h). */
 	.qp_count_max = (1 << 24) - 2 * 1024,
 	.requests_max = 32768,
@@ -45,7 +45,7 @@ static struct qp_object *object_of(struct qp *qp)
 	return container_of(qp, struct qp_object, qp);
 }
 
-/* The shared queue that the message in progress takes from. */
+/* The shared receive queue that the message in progress takes from. */
 static struct srq *srq_of(struct qp *qp)
 {
 	return container_of(qp->receive_queue, struct srq, queue);
@@ -71,7 +71,8 @@ static void raise_qp_event(struct qp *qp, enum qp_event event)
 	struct qp_object *object = object_of(qp);
 	struct hca *hca = object->hca;
 
-	/* All processes that have opened it will be told, this one among them. */
+	/* softibd passes the event on to all processes that have opened the target, including this
+	 * one. */
 	if (unlikely(object->is_shared)) {
 		object->untold_events |= 1u << event;
 		return;
@@ -82,12 +83,12 @@ static void raise_qp_event(struct qp *qp, enum qp_event event)
 					     });
 }
 
-/* The limit is one-shot: it reads 0 once the event is out. */
+/* The limit is one-shot: it reads 0 once the event is raised (transport 5.7). */
 static void check_srq_limit(struct qp *qp)
 {
 	struct srq *srq = srq_of(qp);
 
-	/* A context copies requests from any queue, shared or not. */
+	/* An EE context copies requests from any queue, shared or not. */
 	if (unlikely(qp->type == QP_EEC) && !eec_takes_from_srq(qp))
 		return;
 	if (unlikely(srq->tags))
@@ -208,7 +209,7 @@ void hca_fail(struct hca *hca, time_ns now)
 
 void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet)
 {
-	/* Of a reliable datagram, it is the context that receives it. */
+	/* The EE context receives a reliable datagram, not the queue pair. */
 	bool is_by_eec = opcode_transport(packet->bth.opcode) == TRANSPORT_RD;
 	struct qp_object *object = index_table_get(
 		&hca->qps, unlikely(is_by_eec) ? packet->rdeth_eecn : packet->bth.destination_qpn);
@@ -236,7 +237,8 @@ void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct
 	hca_ready_add(hca, &object->qp);
 }
 
-/* Whom a packet without a GRH is for; NULL: nobody here, or one that processes share. */
+/* The queue pair that a packet without a GRH is for; NULL: there is none, or it is a shared XRC
+ * target. */
 static inline struct qp_object *find_addressed(const struct hca *hca, const uint8_t *headers)
 {
 	uint32_t qpn = get_be32(headers + LRH_BYTES + 4) & 0xffffff;

@@ -3,8 +3,7 @@
  * A channel adapter as one process sees it: its objects, the queue pairs that have something to do,
  * and its ports (vol 1, chapters 10, 11).
  *
- * No lock, no clock, no system call. Objects are allocated bigger than asked by the caller's own
- * needs through "context" pointers.
+ * No lock, no clock, no system call. Objects have "context" pointers for the caller's own data.
  */
 #ifndef SOFTIB_NET_HCA_HCA_H
 #define SOFTIB_NET_HCA_HCA_H
@@ -33,7 +32,7 @@ struct srq;
 struct xrcd;
 struct verb_fault;
 
-/* Limits that ibv_query_device reports; every one of them can really be reached. */
+/* The limits that ibv_query_device reports; each of them can really be reached. */
 struct hca_limits {
 	uint32_t qp_count_max;
 	uint32_t requests_max; /* per queue */
@@ -91,13 +90,13 @@ struct hca_event {
 	struct srq *srq;
 };
 
-/* What the adapter tells its owner. Called with the owner's lock held: must not call back into the
+/* The adapter calls its owner, with the owner's lock held. The owner must not call back into the
  * adapter. */
 struct hca_owner {
 	void (*event)(void *context, const struct hca_event *event);
-	/* An armed CQ got a completion that counts; the arming is used up. */
+	/* An armed CQ got a completion that counts for its arming; the arming is cleared. */
 	void (*cq_notify)(void *context, struct cq *cq);
-	/* Verbs are to fail on purpose (ipc/verb_faults.h); NULL: nobody cares. */
+	/* Verbs are to fail on purpose (ipc/verb_faults.h); NULL: faults are ignored. */
 	void (*fault)(void *context, const struct verb_fault *fault);
 	void *context;
 };
@@ -110,7 +109,7 @@ enum hca_drop {
 	HCA_DROP_NO_SUCH_QP,
 	HCA_DROP_MULTICAST_NOT_ATTACHED,
 	HCA_DROP_WRONG_PORT,
-	HCA_DROP_TARGET_AWAY, /* an XRC target that another process has now */
+	HCA_DROP_TARGET_AWAY, /* an XRC target that is leased to another process */
 	HCA_DROP_NO_RAW_QP,
 	HCA_DROP_COUNT
 };
@@ -137,7 +136,7 @@ struct hca {
 	struct list ready;   /* struct qp by ready_link: may have something to transmit */
 	struct list undated; /* struct qp by undated_link: hca_date sets their timers */
 	struct timer_queue timers;    /* of queue pairs */
-	struct timer_queue cq_timers; /* of events that are moderated */
+	struct timer_queue cq_timers; /* of moderated events */
 	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count, xrcd_count, rdd_count,
 		eec_count;
 	uint32_t next_handle;
@@ -153,9 +152,10 @@ void hca_release(struct hca *hca);
 /* QPNs that this process may use on the adapter. */
 MUST_USE int hca_add_qpns(struct hca *hca, uint32_t first, uint32_t count);
 
-/* A port's new state from the fabric; raises the events that the change means. */
+/* A port's new state from the fabric; raises the events for each change (transport 5.8). */
 void hca_port_update(struct hca *hca, const struct port_view *view, bool client_reregister);
-/* The fabric is gone: every queue pair to Error, DEVICE_FATAL; -EIO to whoever wants to use one. */
+/* The fabric is gone: every queue pair goes to Error, DEVICE_FATAL is raised, and later calls
+ * return -EIO. */
 void hca_fail(struct hca *hca, time_ns now);
 
 /* Calls visit for every queue pair; visit must not create or destroy any. */
@@ -163,29 +163,29 @@ struct qp_object;
 void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, void *context),
 		     void *context);
 
-/* Packets in. Drops (with a reason that is counted) what no queue pair takes. */
+/* Receives a packet. A packet that no queue pair takes is dropped, and the reason is counted. */
 void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet);
 
-/* The same for the commonest packets, by net/transport/fast/fast_path.h: the queue pair that took
- * it, or NULL: nothing was done. If an ACK is due, the caller sees to it. */
+/* Receives a packet on the fast path (net/transport/fast/fast_path.h). Returns the queue pair that
+ * took it; NULL: nothing was done. The caller sends an ACK if one is due. */
 MUST_USE struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number,
 				     const uint8_t *headers, const uint8_t *bytes,
 				     uint32_t byte_count);
-/* The same for a message whose payload the owner fetches. */
+/* The same for a zcopy message, whose payload the owner copies. */
 MUST_USE struct qp *hca_receive_zcopy(struct hca *hca, time_ns now, uint8_t port_number,
 				      const uint8_t *headers, const struct zcopy_source *pull);
-/* It was unusual, and the payload is no longer there. */
+/* A zcopy message did not qualify for the fast path, and its payload is no longer there. */
 void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers);
-/* An ACK of which only this is known. false: nothing was done. */
+/* An ACK of which only the PSN is known. false: nothing was done. */
 MUST_USE bool hca_acknowledge_fast(struct hca *hca, time_ns now, struct qp *qp, struct psn psn);
-/* What was sent or acknowledged without knowing the time: puts it on the list for hca_date, which
- * is to be called with the time. */
+/* A queue pair sent or acknowledged something at an unknown time: puts it on the list for hca_date,
+ * which must be called with the time. */
 void hca_remember_undated(struct hca *hca, struct qp *qp);
 void hca_date(struct hca *hca, time_ns now);
 
-/* The first queue pair that may transmit, or NULL; it stays listed until the caller finds that
- * qp_next_route is false and calls hca_ready_remove, or parks it elsewhere by its ready_link (a
- * full ring) and later gives it back with hca_ready_add. */
+/* The first queue pair that may transmit, or NULL. It stays in the list until the caller finds that
+ * qp_next_route is false and calls hca_ready_remove, or moves it to another list by its ready_link
+ * (the ring is full) and later returns it with hca_ready_add. */
 struct qp *hca_ready_first(struct hca *hca);
 void hca_ready_add(struct hca *hca, struct qp *qp);
 void hca_ready_remove(struct hca *hca, struct qp *qp);
@@ -202,17 +202,17 @@ struct cq {
 	struct hca *hca;
 	void *context; /* the caller's */
 	uint32_t handle;
-	bool is_lent; /* the slots are somebody else's memory */
-	/* Queue pairs write there themselves while it is not armed (enum cq_arming). */
+	bool is_lent; /* the slots are in memory that the caller provided */
+	/* Queue pairs add completions directly while the CQ is not armed (enum cq_arming). */
 	struct completion_ring ring;
-	/* Events wait until so many completions that count have come, or so long after the first of
-	 * them; 0: not waited for. */
+	/* An event waits for this many completions that count, or for this long after the first of
+	 * them; 0: no wait. */
 	uint16_t moderation_count;
 	uint32_t unannounced_count;
-	uint32_t announced; /* position in the ring behind what was there at the last event */
+	uint32_t announced; /* the ring's tail at the last event */
 	time_ns moderation_period;
 	struct timer moderation_timer;
-	uint32_t users; /* queue pairs and queues that complete here */
+	uint32_t users; /* queue pairs and shared receive queues that complete here */
 };
 
 enum cq_arming { CQ_NOT_ARMED, CQ_ARMED_SOLICITED, CQ_ARMED_NEXT };
@@ -220,22 +220,22 @@ enum cq_arming { CQ_NOT_ARMED, CQ_ARMED_SOLICITED, CQ_ARMED_NEXT };
 MUST_USE int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struct cq **ret_cq);
 MUST_USE int cq_resize(struct cq *cq, uint32_t cqe_count);
 MUST_USE int cq_destroy(struct cq *cq); /* -EBUSY */
-/* Memory of slot_count completions in the place of its own, until it is resized or destroyed. The
+/* The caller provides memory for slot_count completions, until the CQ is resized or destroyed. The
  * queue is empty. */
 void cq_lend(struct cq *cq, void *memory);
 void cq_arm(struct cq *cq, enum cq_arming arming);
-/* Tells the owner if a completion lies in the queue that counts for its arming and came after the
- * last event: the owner has heard of those before it. */
+/* Notifies the owner if a completion in the queue counts for the arming and came after the last
+ * event. The owner knows of earlier ones. */
 void cq_announce_new(struct cq *cq);
-/* The same for any completion that lies there. */
+/* The same for any completion in the queue. */
 void cq_announce_present(struct cq *cq);
 void cq_moderate(struct cq *cq, uint16_t completion_count, time_ns period);
-/* The period is over. */
+/* The moderation period is over. */
 void cq_expire(struct cq *cq);
-/* Adds a completion, at most once per armed state tells the owner. false: no room, the completion
- * is lost and the CQ unusable. */
+/* Adds a completion; notifies the owner at most once per arming. false: no room, the completion is
+ * lost and the CQ unusable (transport 7.6). */
 bool cq_push(struct cq *cq, const struct completion *completion);
-/* Drops the unread completions of a queue pair that is gone or was reset. */
+/* Drops the unread completions of a queue pair that was destroyed or reset. */
 void cq_forget(struct cq *cq, uint32_t qpn);
 /* Oldest completion not yet polled, in place; NULL when empty. cq_advance takes it. */
 static inline const struct completion *cq_first(const struct cq *cq)
@@ -251,23 +251,24 @@ static inline void cq_advance(struct cq *cq)
 
 /* Shared receive queues. */
 struct srq {
-	struct receive_queue queue; /* first: a qp's shared queue leads back here */
+	struct receive_queue queue; /* first: a queue pair's shared queue is cast to this struct */
 	struct hca *hca;
 	void *context;
 	uint32_t handle;
 	uint32_t limit;
 	uint32_t users;
 	/* XRC: */
-	struct xrcd *xrcd; /* NULL: an ordinary one */
-	struct cq *cq;	   /* where its requests complete, whoever took them; with tags too */
+	struct xrcd *xrcd; /* NULL: not an XRC SRQ */
+	struct cq *cq;	   /* where all its requests complete; with tags too */
 	uint32_t srqn;
 	struct tag_list *tags; /* NULL: it does not match tags */
 };
 
 MUST_USE int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_max,
 			uint32_t sges_max, uint32_t limit, void *context, struct srq **ret_srq);
-/* Makes a new queue an XRC SRQ of that domain: it gets a number that requests can name. The number
- * is one of the process's QPNs, so that it names the process: -EAGAIN as with queue pairs. */
+/* Makes a new queue an XRC SRQ of that domain, with a number that requests can name (transport
+ * 5.7). The number is one of the process's QPNs, so that it identifies the process: -EAGAIN as with
+ * queue pairs. */
 MUST_USE int srq_join(struct srq *srq, struct xrcd *xrcd, struct cq *cq);
 MUST_USE int srq_set_limit(struct srq *srq, uint32_t limit);
 MUST_USE int srq_resize(struct srq *srq, uint32_t requests_max);
@@ -276,7 +277,7 @@ MUST_USE int srq_post(struct srq *srq, const struct receive_request *request);
 
 /* XRC domains (vol 1, annex A14). */
 
-/* What two opens must have in common to get the same domain: the numbers of a file. */
+/* The device and inode of a file: two opens of the same file get the same domain. */
 struct xrcd_file {
 	uint64_t device;
 	uint64_t inode;
@@ -293,18 +294,18 @@ struct xrcd {
 	struct list link;    /* in hca->xrcds */
 	struct list targets; /* struct qp_object by xrcd_link */
 	struct xrcd_file file;
-	bool has_file; /* false: nobody else can open it */
+	bool has_file; /* false: it can't be opened again */
 	uint32_t handle;
-	uint32_t id; /* by which other processes know it; 0: they don't */
+	uint32_t id; /* identifies it among processes; 0: not shared */
 	uint32_t open_count;
-	uint32_t users; /* XRC SRQs and target queue pairs, but for those of others */
+	uint32_t users; /* XRC SRQs and targets of this process's consumers */
 };
 
-/* With no file, always a new one. */
+/* Without a file, always a new domain. */
 MUST_USE int xrcd_open(struct hca *hca, const struct xrcd_file *file, enum xrcd_opening opening,
 		       struct xrcd **ret_xrcd);
 MUST_USE int xrcd_close(struct xrcd *xrcd); /* -EBUSY: the last one, and it is in use */
-/* One of this file that is open already; NULL: none. */
+/* The domain of this file if it is already open; NULL: it is not. */
 struct xrcd *xrcd_find(const struct hca *hca, const struct xrcd_file *file);
 struct xrcd *xrcd_by_id(const struct hca *hca, uint32_t id);
 /* The target of that number in the domain; NULL: none. */
@@ -332,28 +333,29 @@ struct qp_object {
 	struct srq *srq;
 	struct xrcd *xrcd; /* of an XRC target */
 	struct rdd *rdd;   /* of an RD queue pair or EE context (net/hca/ee_contexts.h) */
-	/* Of one in a domain that processes share (net/hca/shared_target.h); each packet looks. */
+	/* The target's domain is shared between processes (net/hca/shared_target.h); read for each
+	 * packet. */
 	bool is_shared;
-	bool is_away;		      /* another process may have it now */
-	bool is_recalled;	      /* it is to go, even in the middle of a message */
-	bool has_own_number;	      /* from this process's blocks */
-	bool blocks_own_multicast;    /* no copy of what it sends itself */
-	uint8_t raw_port;	      /* of a raw queue pair: its port's number; 0: any other */
-	struct list xrcd_link;	      /* in xrcd->targets */
+	bool is_away;		   /* another process may have the lease */
+	bool is_recalled;	   /* softibd wants it back, even in the middle of a message */
+	bool has_own_number;	   /* from this process's blocks */
+	bool blocks_own_multicast; /* no copies of its own multicast packets */
+	uint8_t raw_port;      /* of a raw queue pair: its port's number; 0: not a raw queue pair */
+	struct list xrcd_link; /* in xrcd->targets */
 	struct tag_choice tag_choice; /* with an SRQ that matches tags */
 	struct list multicast_memberships;
 	void *context;
 	uint32_t handle;
 	/* Of a shared target: */
-	uint32_t pin_count;	/* it must stay */
-	uint32_t taken_count;	/* packets since it came */
-	uint32_t untold_events; /* bits of enum qp_event */
-	uint32_t told_events;	/* with the state that was given back last */
+	uint32_t pin_count;	/* greater than 0: the lease must stay here */
+	uint32_t taken_count;	/* packets received in this lease */
+	uint32_t untold_events; /* bits of enum qp_event, not yet reported to softibd */
+	uint32_t told_events;	/* events that were reported with the last returned state */
 	struct list borrowed_link;
 };
 
-/* An XRC initiator has no receive side: receive_cq and srq must be NULL. A target has only an
- * xrcd, an EE context only an rdd. */
+/* An XRC initiator has no receive side: receive_cq and srq must be NULL. A target has only an xrcd,
+ * an EE context only an rdd. */
 struct qp_options {
 	enum qp_type type;
 	struct protection_domain *pd;
@@ -362,23 +364,23 @@ struct qp_options {
 	struct srq *srq;
 	struct xrcd *xrcd;
 	struct rdd *rdd;
-	uint32_t qpn;	     /* given by somebody else; 0: one of this process's */
-	uint8_t port_number; /* of a raw queue pair, and of no other */
+	uint32_t qpn;	     /* given by softibd; 0: take one of this process's */
+	uint8_t port_number; /* raw queue pairs only */
 	bool signal_all;
 	struct qp_capabilities
-		capabilities; /* asked; ret_object->qp.capabilities says what was given */
+		capabilities; /* requested; ret_object->qp.capabilities has the granted ones */
 	void *context;
 };
 
-/* -EAGAIN: no QPN left, call hca_add_qpns and try again; -EINVAL beyond limits; -EBUSY: the port
- * has a raw one of that kind; -ENOMEM. */
+/* -EAGAIN: no QPN left, call hca_add_qpns and try again; -EINVAL: beyond limits; -EBUSY: the port
+ * already has a raw queue pair of that kind; -ENOMEM. */
 MUST_USE int qp_object_create(struct hca *hca, const struct qp_options *options,
 			      struct qp_object **ret_object);
-/* Removes its unread completions from its CQs as well. */
+/* Also removes its unread completions from its CQs. */
 MUST_USE int qp_object_destroy(struct qp_object *object); /* -EBUSY: in a multicast group */
 MUST_USE int qp_object_modify(struct qp_object *object, time_ns now,
 			      const struct qp_attributes *attributes, uint32_t mask);
-/* Post and put on the ready list. */
+/* Posts, and adds the queue pair to the ready list. */
 MUST_USE int qp_object_post_send(struct qp_object *object, time_ns now,
 				 const struct send_request *request);
 MUST_USE int qp_object_post_receive(struct qp_object *object, time_ns now,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous events that happen because somebody wants to see what a program makes of them. */
+/* Asynchronous events that are raised on purpose, to test how a program handles them. */
 #include "net/hca/injected_event.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@ struct injection {
 	struct hca *hca;
 	time_ns now;
 	enum hca_event_type type;
-	const void *
-		*told; /* queues that had theirs; each is found by every queue pair that uses it */
+	const void **told; /* queues whose event is already raised; every queue pair that uses a
+			      queue finds it */
 	size_t told_count;
 };
 
@@ -32,7 +32,7 @@ static void break_qp(struct qp_object *object, time_ns now)
 	(void)error;
 }
 
-/* What a receiver's requests do, an EE context has none of. */
+/* An EE context has no receive requests, and so none of their events. */
 static bool has_event(const struct qp_object *object, enum hca_event_type type)
 {
 	return object->qp.type != QP_EEC ||

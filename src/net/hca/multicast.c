@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast groups of an adapter and the queue pairs attached to them (vol 1, chapters 10, 11). */
+/* Multicast groups of an adapter and the queue pairs attached to them (vol 1, chapters 10, 11;
+ * transport 7.7). */
 #include "net/hca/multicast.h"
 
 #include <errno.h>
@@ -174,7 +175,7 @@ static bool is_from(const struct qp *qp, const struct packet *packet)
 bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 		       const struct packet *packet)
 {
-	/* Every multicast packet has a GRH; the LID alone names no group. */
+	/* Every multicast packet has a GRH; the LID alone does not identify a group. */
 	struct multicast_entry *group =
 		packet->has_grh ? find_group(&hca->multicast, &packet->grh.dgid, packet->lrh.dlid)
 				: NULL;
@@ -182,14 +183,14 @@ bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 
 	if (!group)
 		return false;
-	/* Each queue pair checks P_Key and Q_Key of its copy, and drops it alone when it has no
-	 * receive request. */
+	/* Each queue pair checks P_Key and Q_Key of its copy, and drops only its own copy if it has
+	 * no receive request (transport 7.7). */
 	list_for_each (link, &group->members) {
 		struct qp_object *object =
 			container_of(link, struct multicast_member, group_link)->object;
 		struct qp *qp = &object->qp;
 
-		/* One that is raw is attached for raw packets, which come another way. */
+		/* A raw queue pair is attached for raw packets, which hca_receive_raw delivers. */
 		if (!qp->port || qp->port->number != port_number || qp_type_is_raw(qp->type))
 			continue;
 		if (object->blocks_own_multicast && is_from(qp, packet))
@@ -201,7 +202,7 @@ bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 	return was_taken;
 }
 
-/* Of the group's address, a raw IPv6 packet has both parts, and a raw EtherType packet the LID. */
+/* A raw IPv6 packet has the group's GID and LID, a raw EtherType packet only the LID. */
 bool multicast_takes_raw(const struct qp_object *object, const struct packet *packet)
 {
 	struct gid destination;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which datagram queue pairs get a copy of which multicast packets (vol 1, chapters 10, 11). */
+/* Which datagram queue pairs get a copy of which multicast packets (vol 1, chapters 10, 11;
+ * transport 7.7). */
 #ifndef SOFTIB_NET_HCA_MULTICAST_H
 #define SOFTIB_NET_HCA_MULTICAST_H
 
@@ -24,16 +25,16 @@ struct multicast_table {
 
 void multicast_init(struct multicast_table *groups);
 
-/* Attaching twice is attaching once. -EINVAL: neither a datagram nor a raw queue pair, or no
- * multicast address; -ENOMEM: a limit. */
+/* Attaching twice has no further effect. -EINVAL: neither a datagram nor a raw queue pair, or not a
+ * multicast address; -ENOMEM: a limit is reached. */
 MUST_USE int multicast_attach(struct qp_object *object, const struct gid *gid, uint16_t lid);
 MUST_USE int multicast_detach(struct qp_object *object, const struct gid *gid, uint16_t lid);
 void multicast_detach_all(struct qp_object *object);
 
-/* A copy to each attached queue pair of that port; false: there is none. */
+/* Delivers a copy to each attached queue pair of that port; false: there is none. */
 bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 		       const struct packet *packet);
-/* Whether a raw queue pair is attached to what a raw packet is for. */
+/* Whether a raw queue pair is attached to the group that a raw packet is for. */
 bool multicast_takes_raw(const struct qp_object *object, const struct packet *packet);
 
 #endif

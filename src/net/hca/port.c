@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A port's new state becomes asynchronous events (vol 1, chapter 11: unaffiliated events). */
+/* A port's new state becomes asynchronous events (vol 1, chapter 11: unaffiliated events; transport
+ * 5.8). */
 #include "net/hca/hca.h"
 
 #include <string.h>
@@ -31,10 +32,10 @@ void hca_port_update(struct hca *hca, const struct port_view *view, bool client_
 
 	*port = *view;
 	hca->environment.port_changes++;
-	/* Violations are counted here, not by the fabric. */
+	/* Violations are counted in the process, not by the fabric. */
 	port->pkey_violations = before.pkey_violations;
 	port->qkey_violations = before.qkey_violations;
-	/* What the port was before the adapter was opened is nobody's news. */
+	/* The first state after the adapter was opened is not a change, so it raises no event. */
 	if (before.number == 0)
 		return;
 

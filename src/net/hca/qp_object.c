@@ -12,7 +12,7 @@
 #include "net/transport/rd/ee_context.h"
 #include "net/transport/rd/rd_queue.h"
 
-/* A queue of requests needs a CQ, and their keys a protection domain. */
+/* A work queue needs a CQ, and its keys need a protection domain. */
 static bool has_what_its_type_needs(const struct qp_options *options)
 {
 	bool is_target = options->type == QP_XRC_TGT;
@@ -30,12 +30,12 @@ static bool has_what_its_type_needs(const struct qp_options *options)
 	/* Only a reliable connection can answer a rendezvous. */
 	if (options->srq && options->srq->tags && options->type != QP_RC)
 		return false;
-	/* An XRC SRQ completes to its own CQ, and only targets reach it. */
+	/* An XRC SRQ has its own CQ, and only XRC targets use it. */
 	return options->pd && options->send_cq && options->receive_cq &&
 	       !(options->srq && options->srq->xrcd);
 }
 
-/* What is really given: queues that a type does not have are empty. */
+/* The capabilities that are granted: a type without a queue gets 0 for it. */
 static struct qp_capabilities granted_capabilities(const struct hca *hca,
 						   const struct qp_options *options)
 {
@@ -50,7 +50,7 @@ static struct qp_capabilities granted_capabilities(const struct hca *hca,
 			granted.send_sges_max = 1;
 		room = send_queue_inline_room(granted.send_sges_max);
 	}
-	/* UCX asks for a round number and counts on adapters that give a little more. */
+	/* UCX requests a round number and relies on adapters that grant slightly more. */
 	if (room > hca->limits.inline_bytes_max)
 		room = hca->limits.inline_bytes_max;
 	if (granted.inline_bytes_max < room)
@@ -118,7 +118,7 @@ static void use(struct qp_object *object, const struct qp_options *options)
 	}
 	if (object->receive_cq) {
 		object->receive_cq->users++;
-		/* What matches tags completes in its own ways. */
+		/* With tag matching, tag_matching_complete makes the completions. */
 		if (!object->srq || !object->srq->tags)
 			object->qp.completions[SIDE_RECEIVE] = &object->receive_cq->ring;
 	}
@@ -186,7 +186,8 @@ int qp_object_create(struct hca *hca, const struct qp_options *options,
 	return 0;
 }
 
-/* What a target has received belongs to those who posted to the XRC SRQs: it stays. */
+/* The completions of an XRC target stay: they belong to the consumers that posted to the XRC SRQs.
+ */
 static void forget_completions(struct qp_object *object)
 {
 	if (object->send_cq)
@@ -195,7 +196,7 @@ static void forget_completions(struct qp_object *object)
 		cq_forget(object->receive_cq, object->qp.qpn);
 }
 
-/* The rest of its service hears of it while it is still what it was. */
+/* Must come first: the RD objects that this one works with need its state. */
 static void leave_datagrams(struct qp_object *object)
 {
 	if (object->qp.type == QP_RD)
@@ -220,7 +221,7 @@ int qp_object_destroy(struct qp_object *object)
 	timer_queue_cancel(&hca->timers, &object->qp.timer);
 	forget_completions(object);
 	index_table_remove(&hca->qps, qpn);
-	/* Its number will be another's. */
+	/* Its number will be used by another queue pair. */
 	windows_forget_qp(&hca->memory, qpn);
 	stop_using(object);
 	qp_release(&object->qp);

@@ -13,7 +13,7 @@ struct qpn_block {
 	uint32_t first;
 	uint32_t count;
 	uint32_t taken_count;
-	uint32_t cursor; /* where the search for a free number goes on */
+	uint32_t cursor; /* where the search for a free number continues */
 	uint64_t taken[];
 };
 
@@ -67,7 +67,7 @@ int qpn_blocks_take(struct list *blocks, uint32_t *ret_qpn)
 	uint32_t index = block->cursor;
 
 	while (is_taken(block, index)) {
-		/* Full words are passed over whole. */
+		/* Skips full words. */
 		uint32_t step = block->taken[index / WORD_BITS] == UINT64_MAX
 					? WORD_BITS - index % WORD_BITS
 					: 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue pair numbers that a process was given, and which of them are taken. */
+/* The queue pair numbers that this process may use, and which of them are taken. */
 #ifndef SOFTIB_NET_HCA_QPN_BLOCKS_H
 #define SOFTIB_NET_HCA_QPN_BLOCKS_H
 
@@ -11,8 +11,8 @@
 MUST_USE int qpn_blocks_add(struct list *blocks, uint32_t first, uint32_t count);
 void qpn_blocks_release(struct list *blocks);
 
-/* -EAGAIN when all are taken. A number that was freed is handed out again as late as its block
- * allows, so that packets of the old queue pair have died before. */
+/* -EAGAIN when all are taken. A freed number is reused as late as its block allows, so that no
+ * packet of the old queue pair is still on its way. */
 MUST_USE int qpn_blocks_take(struct list *blocks, uint32_t *ret_qpn);
 void qpn_blocks_give_back(struct list *blocks, uint32_t qpn);
 

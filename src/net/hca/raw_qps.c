@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The raw queue pairs of an adapter (vol 1, chapter 10). */
+/* The raw queue pairs of an adapter (vol 1, chapter 10; transport 9.4). */
 #include "net/hca/raw_qps.h"
 
 #include <errno.h>

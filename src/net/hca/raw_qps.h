@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The raw queue pairs of an adapter: at most one of each kind and port (vol 1, chapter 10). */
+/* The raw queue pairs of an adapter: at most one of each kind and port (vol 1, chapter 10;
+ * transport 9.4). */
 #ifndef SOFTIB_NET_HCA_RAW_QPS_H
 #define SOFTIB_NET_HCA_RAW_QPS_H
 
@@ -24,11 +25,11 @@ MUST_USE int raw_qp_check(const struct hca *hca, const struct qp_options *option
 void raw_qp_enter(struct qp_object *object, const struct qp_options *options);
 void raw_qp_leave(struct qp_object *object);
 
-/* As qp_modify: the port is the one that the queue pair was made for, and no attribute. */
+/* As qp_modify. The port is the one that the queue pair was created for, not an attribute. */
 MUST_USE int raw_qp_modify(struct qp_object *object, time_ns now, const struct qp_ports *ports,
 			   const struct qp_attributes *attributes, uint32_t mask);
 
-/* A raw packet for a port; a reason is counted if nobody there takes it. */
+/* Receives a raw packet for a port; if no queue pair takes it, the reason is counted. */
 void hca_receive_raw(struct hca *hca, time_ns now, uint8_t port_number,
 		     const struct packet *packet);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable datagram domains: which RD queue pairs may use which EE contexts (vol 1, chapter 10). */
+/* Reliable datagram domains: which RD queue pairs may use which EE contexts (vol 1, chapter 10;
+ * transport 9.1). */
 #ifndef SOFTIB_NET_HCA_RDD_H
 #define SOFTIB_NET_HCA_RDD_H
 

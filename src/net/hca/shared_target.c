@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC targets of a domain that processes share (vol 1, annex A14). */
+/* XRC targets of a domain that several processes share (vol 1, annex A14). */
 #include "net/hca/shared_target.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ int shared_target_add(struct xrcd *xrcd, uint32_t qpn, struct qp_object **ret_ob
 
 	if (error)
 		return error;
-	/* Nobody here holds on to it. */
+	/* No consumer of this process uses it yet. */
 	xrcd->users--;
 	object->is_shared = true;
 	object->is_away = true;
@@ -95,7 +95,7 @@ void shared_targets_forget(struct xrcd *xrcd)
 
 		if (object->context)
 			continue;
-		/* qp_object_destroy takes back a use that was never counted. */
+		/* qp_object_destroy subtracts a use that was never counted. */
 		xrcd->users++;
 
 		int error = qp_object_destroy(object);

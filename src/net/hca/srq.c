@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared receive queues (vol 1, chapter 10). */
+/* Shared receive queues (vol 1, chapter 10; transport 5.7). */
 #include "net/hca/hca.h"
 
 #include <errno.h>
@@ -74,7 +74,8 @@ int srq_set_limit(struct srq *srq, uint32_t limit)
 {
 	if (limit > srq->queue.requests_max)
 		return -EINVAL;
-	/* Below it already: there is no moment later at which that would happen. */
+	/* The queue is already below the limit and can't fall below it later, so the event is
+	 * raised now (transport 5.7). */
 	if (limit > receive_queue_count(&srq->queue)) {
 		srq->limit = 0;
 		srq->hca->owner.event(srq->hca->owner.context,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tag matching: the list of tagged buffers, and what arriving messages do with it. */
+/* Tag matching: the list of tagged buffers, and how arriving messages use it. */
 #include "net/hca/tag_matching.h"
 
 #include <errno.h>
@@ -99,8 +99,8 @@ static int add(struct tag_list *tags, const struct tag_operation *operation, uin
 	return 0;
 }
 
-/* A message may have used the buffer before the consumer could know: that is no bad argument, but
- * told by the completion. */
+/* A message may have used the buffer before the consumer could know. That is not an invalid
+ * argument; the completion reports it. */
 static int remove_tag(struct tag_list *tags, uint32_t handle, enum completion_status *ret_status)
 {
 	uint32_t number = handle & ((1u << HANDLE_INDEX_BITS) - 1);
@@ -141,7 +141,7 @@ int srq_post_tag(struct srq *srq, time_ns now, const struct tag_operation *opera
 	if (error || (!operation->is_signaled && status == COMPLETION_SUCCESS))
 		return error;
 
-	/* A CQ that overflows says so by its own event. */
+	/* A CQ that overflows raises its own event. */
 	cq_push(srq->cq, &(struct completion){
 				 .wr_id = operation->wr_id,
 				 .status = (uint8_t)status,
@@ -178,7 +178,7 @@ static struct tag_entry *match(const struct tag_list *tags, const struct packet 
 	choice->header = tag_header_decode(bytes);
 	if (choice->header.message == TAG_EAGER)
 		return find(tags, choice->header.tag);
-	/* The announcement has to be one short packet. */
+	/* The announcement must be one short packet. */
 	if (choice->header.message != TAG_RENDEZVOUS || byte_count < BOTH ||
 	    byte_count > TAG_RENDEZVOUS_BYTES_MAX || !info->ends_message)
 		return NULL;
@@ -191,8 +191,9 @@ static uint32_t entry_bytes(const struct tag_entry *entry)
 	return entry->sge_count ? entry->sge.byte_count : 0;
 }
 
-/* Too small a buffer; a send queue full of the consumer's own requests; not connected for it: the
- * consumer has to go on from the headers, which it finds in the buffer (tag_matching.md). */
+/* Whether the consumer must carry out the rendezvous itself, from the headers in the buffer
+ * (rdma-core's tag_matching.md): the buffer is too small, the send queue is full of the consumer's
+ * own requests, or the connection can't send READs. */
 static bool is_for_consumer(const struct qp *qp, const struct tag_choice *choice)
 {
 	const struct send_queue *queue = &qp->requester.queue;
@@ -202,8 +203,8 @@ static bool is_for_consumer(const struct qp *qp, const struct tag_choice *choice
 	       queue->tail - queue->head + 2 > queue->requests_max;
 }
 
-/* Bytes of the message that are not put into the tagged buffer: nothing of an announcement is data,
- * unless the consumer needs it. */
+/* Bytes of the message that are not written to the tagged buffer. An announcement has no data, so
+ * none of it is written, unless the consumer needs its headers. */
 static uint32_t header_bytes(const struct qp *qp, const struct tag_choice *choice,
 			     uint32_t message_bytes)
 {
@@ -259,8 +260,8 @@ static int post_own(struct qp *qp, time_ns now, struct send_request *request)
 	return error;
 }
 
-/* Reads the announced data into the tagged buffer, and then tells the sender that it is its own
- * again. */
+/* Reads the announced data into the tagged buffer, and then tells the sender that it may reuse its
+ * buffer. */
 static enum completion_status start_rendezvous(struct qp *qp, time_ns now,
 					       const struct tag_choice *choice)
 {
@@ -281,7 +282,8 @@ static enum completion_status start_rendezvous(struct qp *qp, time_ns now,
 		.sge_count = entry->sge_count,
 		.sges = &target,
 	};
-	/* The sender must not hear that its buffer is free while it is still being read. */
+	/* Fenced: the sender must not learn that its buffer is free while the READ is in progress.
+	 */
 	struct send_request tell = {
 		.opcode = SEND_SEND,
 		.flags = SEND_INLINE | SEND_FENCE,
@@ -297,7 +299,8 @@ static enum completion_status start_rendezvous(struct qp *qp, time_ns now,
 		return COMPLETION_RENDEZVOUS_INCOMPLETE;
 	move_to(entry, TAG_READING, NULL);
 	entry->reader_qpn = qp->qpn;
-	/* There was room for two, and the same checks have just been passed. */
+	/* There was room for two requests, and this one passes the checks that the READ has just
+	 * passed. */
 	int error = post_own(qp, now, &tell);
 
 	assert(error == 0);
@@ -349,7 +352,7 @@ bool tag_matching_read_done(struct qp *qp, time_ns now, uint64_t wr_id,
 	struct srq *srq = container_of(qp, struct qp_object, qp)->srq;
 	struct tag_entry *entry = (struct tag_entry *)(uintptr_t)wr_id;
 
-	/* The message to the sender: if it fails, so does the connection. */
+	/* This was the message to the sender. If it fails, the connection fails too. */
 	if (!entry)
 		return true;
 

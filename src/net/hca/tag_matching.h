@@ -2,10 +2,10 @@
 /*
  * Tag matching: a shared receive queue that also has a list of tagged buffers (rdma-core's
  * IBV_SRQT_TM). A message that begins with a tag goes, without its header, to the first buffer
- * whose tag it matches; one that announces a rendezvous makes the adapter read the data. What
- * matches nothing is unexpected and takes an ordinary request. From then on, new tags wait until
- * the consumer has said that it has seen as many unexpected messages as there were: one of them may
- * be what the new tag is for.
+ * whose tag it matches; for a message that announces a rendezvous, the adapter reads the data. A
+ * message that matches no tag is unexpected and takes an ordinary receive request. From then on new
+ * tags wait until the consumer has reported that it has seen all unexpected messages: one of them
+ * may be the message that the new tag is for.
  */
 #ifndef SOFTIB_NET_HCA_TAG_MATCHING_H
 #define SOFTIB_NET_HCA_TAG_MATCHING_H
@@ -29,8 +29,8 @@ enum {
 	TAGS_MAX = 4096, /* per queue */
 	TAG_OPERATIONS_MAX = 4096,
 	TAG_SGES_MAX = 1,
-	TAG_RENDEZVOUS_BYTES_MAX = 64, /* of the message that announces one */
-	/* Send slots that a queue pair on such a queue has in addition, for its rendezvous. */
+	TAG_RENDEZVOUS_BYTES_MAX = 64, /* of the message that announces a rendezvous */
+	/* Additional send slots of a queue pair on such a queue, for its rendezvous. */
 	TAG_SEND_REQUESTS = 64,
 };
 
@@ -50,7 +50,7 @@ struct tag_entry {
 	struct sge sge;
 	uint32_t sge_count;
 	uint32_t reader_qpn;
-	uint16_t generation; /* so that a stale handle names nobody */
+	uint16_t generation; /* makes stale handles invalid */
 	uint8_t state;	     /* enum tag_state */
 };
 
@@ -59,14 +59,14 @@ struct tag_list {
 	uint32_t unexpected_count;
 	uint32_t reported_count; /* unexpected messages that the consumer has seen */
 	struct list free;
-	struct list posted; /* in the order they were added */
+	struct list posted; /* in the order in which they were added */
 	struct list held;
 	struct tag_entry entries[];
 };
 
-/* What the message in progress on a queue pair has chosen. */
+/* The buffer that the message in progress on a queue pair uses. */
 struct tag_choice {
-	struct tag_entry *entry; /* NULL: an ordinary request */
+	struct tag_entry *entry; /* NULL: an ordinary receive request */
 	struct tag_header header;
 	struct rendezvous_header rendezvous;
 };
@@ -77,7 +77,7 @@ struct tag_operation {
 	enum tag_operation_kind kind;
 	uint64_t wr_id;
 	bool is_signaled;
-	bool reports_unexpected; /* unexpected_count counts; TAG_SYNC always does */
+	bool reports_unexpected; /* unexpected_count is valid; always with TAG_SYNC */
 	uint32_t unexpected_count;
 	uint32_t handle; /* TAG_DELETE */
 	/* TAG_ADD: */
@@ -95,13 +95,13 @@ void srq_stop_matching(struct srq *srq);
 MUST_USE int srq_post_tag(struct srq *srq, time_ns now, const struct tag_operation *operation,
 			  uint32_t *ret_handle);
 
-/* What qp_environment asks of the adapter for queue pairs on such a queue. */
+/* The functions of qp_environment for queue pairs on such a queue. */
 bool tag_matching_choose(struct qp *qp, const struct packet *packet, uint32_t *ret_header_bytes);
 void tag_matching_take(struct qp_object *object);
 bool tag_matching_complete(struct qp_object *object, const struct completion *completion);
 bool tag_matching_read_done(struct qp *qp, time_ns now, uint64_t wr_id,
 			    enum completion_status status);
-/* The queue pair is gone or was reset: what it was reading is nobody's. */
+/* The queue pair was destroyed or reset: frees the buffers that it was reading into. */
 void tag_matching_forget(struct qp_object *object);
 
 #endif

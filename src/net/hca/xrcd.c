@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC domains: which XRC SRQs a target queue pair may reach (vol 1, annex A14). */
+/* XRC domains: which XRC SRQs an XRC target may use (vol 1, annex A14; transport 5.7). */
 #include "net/hca/hca.h"
 
 #include <errno.h>

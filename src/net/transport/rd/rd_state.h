@@ -42,12 +42,11 @@ struct eec {
 	/* The responder: */
 	struct rd_queue *destination; /* whom the incoming message is for; NULL: there is none */
 	struct list inbound_link;     /* in destination->inbound */
-	struct rd_queue
-		*overflowed;	 /* its CQ overflowed; to Error when the call in progress ends */
-	uint32_t peer_qpn;	 /* the destination of ACKs and NAKs */
-	uint8_t refusal;	 /* the syndrome of the refusal, when is_refusing */
-	bool is_refusing;	 /* nothing is accepted at the expected PSN until a RESYNC */
-	struct send_slot resync; /* last: has no data */
+	struct rd_queue *overflowed;  /* its CQ overflowed; to Error when the call ends */
+	uint32_t peer_qpn;	      /* the destination of ACKs and NAKs */
+	uint8_t refusal;	      /* the syndrome of the refusal, when is_refusing */
+	bool is_refusing;	      /* nothing is accepted at the expected PSN until a RESYNC */
+	struct send_slot resync;      /* last: has no data */
 };
 
 #endif
