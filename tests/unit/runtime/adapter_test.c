@@ -21,12 +21,12 @@ static void test_opened_adapter_knows_its_ports(void **state)
 		assert_int_equal(adapter_hca(pair.ends[i].adapter)->ports[0].lid, i + 1);
 	}
 	assert_int_equal(adapter_open(pair.session, 2, &pair_owner, &again), -EINVAL);
-	/* A second open shares the first. */
+	/* A second open returns the adapter that is open already. */
 	assert_int_equal(adapter_open(pair.session, 0, &pair_owner, &again), 0);
 	assert_ptr_equal(again, pair.ends[0].adapter);
 	adapter_close(again);
 	assert_int_equal(adapter_hca(pair.ends[0].adapter)->ports[0].lid, 1);
-	/* Closed and opened again it knows them again. */
+	/* An adapter that is opened again has its QPNs again. */
 	adapter_close(pair.ends[1].adapter);
 	assert_int_equal(adapter_open(pair.session, 1, &pair_owner, &pair.ends[1].adapter), 0);
 	assert_int_equal(adapter_hca(pair.ends[1].adapter)->ports[0].lid, 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock with a favoured thread: nobody is in with another, and the favour goes where it is used.
- */
+/* The biased lock: it excludes every other thread, and the bias moves to the thread that uses the
+ * lock. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 enum { TURNS = 20000, RARE_TURNS = 300, THREADS = 4, FAVOUR_ENDS = 1000, GETS_THE_FAVOUR = 40 };
 
 static struct biased_lock lock;
-static uint64_t first, second; /* always the same, for whoever holds the lock */
+static uint64_t first, second; /* equal whenever a thread holds the lock */
 
 static int setup(void **state)
 {
@@ -40,13 +40,13 @@ static void take_turns(unsigned count)
 	}
 }
 
-/* Barriers were to be had, and threads have not taken turns too often. */
+/* False if the kernel has no process fence, or after threads have alternated too often. */
 static bool has_favour(void)
 {
 	return lock.bias <= &lock.biases[BIASED_LOCK_BIASES];
 }
 
-/* Of this thread, which takes it first; where nobody can have one the test is skipped. */
+/* The bias of this thread, which takes the lock first. Skips the test if there is no bias. */
 static struct bias *first_bias(void)
 {
 	take_turns(1);
@@ -77,7 +77,7 @@ static void *works_alone(void *context)
 	return NULL;
 }
 
-/* Has the favour, and the lock until it is told to leave. */
+/* A thread that has the bias and holds the lock until it is told to leave. */
 struct holder {
 	pthread_barrier_t is_in;
 	pthread_barrier_t may_leave;
@@ -112,7 +112,7 @@ static void test_the_first_to_take_it_is_favoured(void **state)
 	assert_int_equal(mine->is_held, 0);
 }
 
-/* As when it was stopped right after it had read that it was favoured. */
+/* The owner reads its bias and is preempted; another thread gets the bias meanwhile. */
 static void test_a_favour_that_another_got_meanwhile_takes_nothing(void **state)
 {
 	pthread_t worker;
@@ -188,7 +188,7 @@ static void test_threads_that_take_turns_end_with_a_mutex(void **state)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(first, THREADS * TURNS);
 	assert_int_equal(first, second);
-	/* Each of two threads in turn, until nobody is favoured any more. */
+	/* Two threads alternate until the lock gives no bias any more. */
 	for (unsigned i = 0; i < FAVOUR_ENDS && has_favour(); i++) {
 		pthread_t one;
 

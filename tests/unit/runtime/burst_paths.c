@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs for tests of runs: see run_lanes.h. */
+/* Queue pairs for tests of bursts: see burst_paths.h. */
 #include "unit/runtime/burst_paths.h"
 
 #include <setjmp.h>
@@ -138,7 +138,7 @@ void lane_expect_received(unsigned lane, uint32_t number, const struct lane_mess
 		assert_int_equal(completion->immediate_or_rkey, IMMEDIATE);
 	pair_fill(expected, message->byte_count, number);
 	assert_memory_equal(lanes_place_of(number) + room, expected, message->byte_count);
-	/* And nothing behind it: pad bytes are not payload. */
+	/* Nothing is written behind the payload: pad bytes are not payload. */
 	assert_int_equal(lanes_place_of(number)[room + message->byte_count], 0xee);
 	cq_advance(pair.ends[1].cq);
 }
@@ -171,7 +171,7 @@ void lanes_expect_nothing(void)
 	assert_null(cq_first(pair.ends[1].cq));
 }
 
-/* Finds its way. */
+/* The first message resolves the flow. */
 static void warm_up(unsigned lane)
 {
 	lanes_end_run();
@@ -198,7 +198,8 @@ int lanes_start(void **state)
 	return 0;
 }
 
-/* New queue pairs. The lock is the test's, so that neither helper nor fake softibd take part. */
+/* New queue pairs. The test holds the lock, so neither the progress thread nor the fake softibd
+ * take part. */
 int lanes_begin(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pair of rings: doorbells only where somebody sleeps, and a reader that has stopped. */
+/* A pair of rings: doorbells ring only for a reader that sleeps, and a reader may stop reading. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -72,7 +72,7 @@ static void test_doorbell_rings_only_for_a_sleeper(void **state)
 	assert_true(has_rung(here.doorbell));
 }
 
-/* The reader looks by itself; the sender's doorbell would wake it in vain. */
+/* The reader polls, so the sender's doorbell would wake it in vain. */
 static void test_what_is_held_back_keeps_no_sleeper_awake(void **state)
 {
 	(void)state;
@@ -141,7 +141,7 @@ static void test_reader_that_stopped_counts_as_stalled_after_a_while(void **stat
 	assert_true(channel_should_retry(&here, start + CHANNEL_STALL_NS, BODY_BYTES + 16));
 	assert_true(here.is_stalled);
 
-	/* It reads again: packets are kept again. */
+	/* The reader reads on, so packets are kept again. */
 	while (ring_next(&there.in))
 		;
 	channel_release(&there);
@@ -161,7 +161,7 @@ static void test_slow_reader_is_not_a_stalled_one(void **state)
 	channel_is_full(&here, start);
 	assert_non_null(ring_next(&there.in));
 	channel_release(&there);
-	/* It moved, though not far enough: the clock starts anew. */
+	/* The reader moved, though not far enough: the clock starts anew. */
 	assert_false(channel_should_retry(&here, start + CHANNEL_STALL_NS, DATA_BYTES));
 	assert_false(channel_should_retry(&here, start + 2 * CHANNEL_STALL_NS - 1, DATA_BYTES));
 	assert_true(channel_should_retry(&here, start + 2 * CHANNEL_STALL_NS, DATA_BYTES));
@@ -179,12 +179,12 @@ static void test_record_is_underway_until_a_living_reader_has_taken_it(void **st
 	uint64_t end = here.out.tail;
 
 	assert_true(channel_is_underway(&here, end, MILLISECONDS(1)));
-	/* The reader moves: the clock starts again. */
+	/* The reader moves: the clock starts anew. */
 	assert_non_null(ring_next(&there.in));
 	channel_release(&there);
 	assert_true(channel_is_underway(&here, end, MILLISECONDS(300)));
 	assert_true(channel_is_underway(&here, end, MILLISECONDS(499)));
-	/* It has stopped: silence counts from here on. */
+	/* The reader has stopped: the silence counts from here on. */
 	assert_false(channel_is_underway(&here, end, MILLISECONDS(500)));
 	assert_non_null(ring_next(&there.in));
 	channel_release(&there);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct channels come, are closed, and turn out corrupt; traffic goes on. */
+/* Direct channels open, close and turn out corrupt, and traffic continues. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static void test_closed_ring_is_left_and_asked_for_anew(void **state)
 	assert_int_equal(pair_fabric_packets(), before);
 }
 
-/* Where the next record will be, a stamped header that says it is longer than the ring. */
+/* Puts a stamped header that claims to be longer than the ring where the next record will be. */
 static void write_nonsense(void)
 {
 	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
@@ -49,8 +49,8 @@ static void test_corrupt_ring_is_left_and_traffic_goes_on(void **state)
 	pair_set_verdict(RESOLVED_DIRECT);
 	pair_send_and_check(10, 1);
 	fetches_before = fetches();
-	/* This process is also the ring's producer, so the lie must be seen before it is written
-	 * over. */
+	/* This process is also the ring's producer, so the reader must find the bad header before a
+	 * record overwrites it. */
 	adapter_lock(pair.ends[0].adapter);
 	write_nonsense();
 	adapter_progress(pair.ends[0].adapter, adapter_now(pair.ends[0].adapter));

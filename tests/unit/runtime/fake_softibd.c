@@ -101,13 +101,13 @@ static void answer_qpns(struct fake_softibd *softibd)
 	(void)!control_send(softibd->control, text, NULL, 0);
 }
 
-/* The only ring there is goes from the program to itself. */
+/* There is only one ring, from the program to itself. */
 static void answer_ring(struct fake_softibd *softibd)
 {
 	int descriptors[] = {softibd->direct_file, softibd->rkey_export_file,
 			     softibd->doorbells[0]};
 
-	/* A ring of the same id again stands for a new one. */
+	/* The same ring id a second time stands for a new ring. */
 	memset(softibd->direct, 0, direct_layout().total_bytes);
 	ring_shared_init_stamped(softibd->direct + direct_layout().offset[0], 0x5eed);
 	__atomic_add_fetch(&softibd->ring_fetch_count, 1, __ATOMIC_SEQ_CST);

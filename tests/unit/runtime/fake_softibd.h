@@ -19,7 +19,7 @@ struct fake_softibd {
 	int listener;
 	int control;
 	int stop;	  /* eventfd */
-	int doorbells[2]; /* the program's, ours */
+	int doorbells[2]; /* the program's end, our end */
 	int page_file, process_file, direct_file, rkey_export_file;
 	struct fabric_page *page;
 	uint8_t *process, *direct, *rkey_export;
@@ -28,22 +28,22 @@ struct fake_softibd {
 	uint32_t next_qpn;
 	/* Set by the test, read by the thread. */
 	uint32_t verdict;	/* enum resolve_verdict, atomic */
-	uint32_t accepts_again; /* a program that hung up is no reason to end, atomic */
+	uint32_t accepts_again; /* whether to go on after a program hung up, atomic */
 	/* Counted by the thread. */
-	uint32_t retries; /* answers "retry" still to be given, atomic */
+	uint32_t retries; /* "retry" answers still to be given, atomic */
 	uint32_t question_count;
 	uint32_t packet_count;
 	uint32_t ring_fetch_count;
 	uint32_t qkey_violations, pkey_violations, violation_records;
-	struct key_violation violation; /* the last that was told, and where */
+	struct key_violation violation; /* the last key violation that was reported, and its port */
 	uint16_t violation_port;
 };
 
 /* Also points SOFTIB_RUNTIME_DIR there. */
 int fake_softibd_start(struct fake_softibd *softibd);
-/* Hangs up, as a death does. */
+/* Hangs up, as when softibd dies. */
 void fake_softibd_stop(struct fake_softibd *softibd);
-/* Waits in the thread's stead: nothing of its is in use after. */
+/* Waits for the thread to end; nothing of the thread is in use afterwards. */
 void fake_softibd_remove(struct fake_softibd *softibd);
 
 #endif

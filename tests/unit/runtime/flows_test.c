@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows: the table, and what each answer of softibd leads to. */
+/* Flows: the table, and the effect of each answer of softibd. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -200,8 +200,8 @@ static void test_nonsense_in_an_answer_never_makes_a_flow_direct(void **state)
 	}
 }
 
-/* Packets of this process are on their way: wait for them a little, then go by the fabric and ask
- * much later. */
+/* Packets of this process are still on their way: wait a little for them, then send through the
+ * fabric and ask again much later. */
 static void test_retry_holds_a_few_times_then_goes_by_the_fabric(void **state)
 {
 	struct flow *flow = asked_flow();
@@ -245,7 +245,7 @@ static void test_answer_nobody_asked_for_changes_nothing(void **state)
 
 #define flow_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* Those that somebody waits for, or is asked about, stay; the others make room, and their indexes
+/* Flows that have waiting packets or an open question stay; the others make room, and their indexes
  * are used again. */
 static void test_idle_flows_are_forgotten_and_others_stay(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets under wrong keys: softibd hears of the first at once, and of all in few records. */
+/* Packets with wrong keys: softibd hears of the first at once, and of all others in few records. */
 #include "runtime/key_violations.h"
 
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static void note(enum violated_key key, unsigned count)
 	adapter_unlock(pair.ends[1].adapter);
 }
 
-/* Whoever works for the process tells the rest when it is due. */
+/* The next thread that works for the process reports the rest when the time has come. */
 static void await(const uint32_t *count, uint32_t expected)
 {
 	time_ns start = runtime_now();

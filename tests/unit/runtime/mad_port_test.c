@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An open port of the embedded default fabric: agents of the raw kind, as softib's own manager is
- * one in a process of its own. */
+/* An open port of the embedded default fabric with raw agents, such as softib's subnet manager in a
+ * process of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static int start(void **state)
 	return 0;
 }
 
-/* The fabric ends by itself once nobody uses it. */
+/* The fabric ends by itself when its last user has left. */
 static int stop(void **state)
 {
 	char command[64];
@@ -92,7 +92,7 @@ static void test_the_descriptor_neither_blocks_nor_survives_exec(void **state)
 	close(port);
 }
 
-/* The port's own agent answers, and the answer comes with all of the transaction id. */
+/* The port's own agent answers, and the answer carries the whole transaction ID. */
 static void test_a_raw_agent_does_its_own_transactions(void **state)
 {
 	int port = open_port();
@@ -148,7 +148,7 @@ static void test_a_class_has_one_owner_until_its_port_is_closed(void **state)
 	assert_int_equal(mad_port_register(first, &options, &identity), 0);
 	assert_int_equal(mad_port_register(second, &options, &identity), -EBUSY);
 	close(first);
-	/* softibd hears of it by itself. */
+	/* softibd notices it without being told. */
 	while (error == -EBUSY)
 		error = mad_port_register(second, &options, &identity);
 	assert_int_equal(error, 0);

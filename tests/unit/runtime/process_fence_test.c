@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fences for all processes: registering twice is as good as once, and a sleeper that fences never
- * misses a producer that does not. */
+/* Process fences: a second registration does no harm, and a sleeper that fences never misses a
+ * producer that does not. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 enum { ROUNDS = 3000 };
 
-/* One word of each, as in base/ring.h: said by the producer, said by the consumer. */
+/* One word of each side, as in base/ring.h: one written by the producer, one by the consumer. */
 static uint32_t record, sleeping;
 static uint32_t round_number;
 static uint32_t rings;
@@ -31,7 +31,7 @@ static void *produce(void *context)
 		while (__atomic_load_n(&round_number, __ATOMIC_ACQUIRE) != i)
 			sched_yield();
 		__atomic_store_n(&record, i, __ATOMIC_RELEASE);
-		/* No fence of the processor's: the sleeper's must do. */
+		/* The producer has no fence of its own: the sleeper's must suffice. */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&sleeping, __ATOMIC_RELAXED) == i)
 			__atomic_store_n(&rings, i, __ATOMIC_RELEASE);

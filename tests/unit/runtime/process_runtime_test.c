@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process on its fabric: forks and the death of softibd. In order; the last one
- * ends softibd. */
+/* A process on its fabric: forks and the death of softibd. The order matters: the last test ends
+ * softibd. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who polls and has no processor is told from who waits, computes or spins on memory. */
+/* A program that polls but has no processor is told apart from one that waits, computes or spins on
+ * memory. */
 #include "runtime/program_use.h"
 
 #include <poll.h>
@@ -24,7 +25,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Since the last look. */
+/* Since the last sample. */
 static bool is_polling_after(uint64_t polls, time_ns processor_ns, uint64_t sleeps)
 {
 	const struct program_use now = {watch.last.polls + polls,
@@ -39,7 +40,7 @@ static void test_who_polls_often_is_a_poller(void **state)
 	(void)state;
 	assert_true(is_polling_after(20000, MILLISECONDS(1), 0));
 	assert_true(is_polling_after(POLLS_MIN, MILLISECONDS(1), 0));
-	/* Whatever it does besides. */
+	/* Whatever else the program does. */
 	assert_true(is_polling_after(POLLS_MIN, MILLISECONDS(1), 3));
 }
 
@@ -47,14 +48,14 @@ static void test_who_polls_whenever_it_runs_is_a_poller(void **state)
 {
 	(void)state;
 	assert_true(is_polling_after(20000, MILLISECONDS(1), 0));
-	/* It had no processor, or next to none. */
+	/* The program had no processor, or hardly any. */
 	for (unsigned i = 0; i < 100; i++)
 		assert_true(is_polling_after(0, 0, 0));
 	assert_true(is_polling_after(3, MICROSECONDS(2), 0));
 	assert_true(is_polling_after(0, 0, 0));
 }
 
-/* However much it polled before. */
+/* However much the program polled before. */
 static void test_who_runs_and_does_something_else_is_none(void **state)
 {
 	(void)state;
@@ -68,13 +69,13 @@ static void test_who_went_to_sleep_is_none(void **state)
 	(void)state;
 	assert_true(is_polling_after(20000, MILLISECONDS(1), 0));
 	assert_false(is_polling_after(0, 0, 1));
-	/* It still does. */
+	/* The program still polls. */
 	assert_false(is_polling_after(0, 0, 0));
 	assert_true(is_polling_after(20000, MILLISECONDS(1), 0));
 	assert_true(is_polling_after(0, 0, 0));
 }
 
-/* In the very time in which it polled, behind its last poll, for all that is known. */
+/* As far as anybody can tell, in the same time in which it polled, after its last poll. */
 static void test_who_polled_and_went_to_sleep_is_none(void **state)
 {
 	(void)state;
@@ -84,7 +85,7 @@ static void test_who_polled_and_went_to_sleep_is_none(void **state)
 	assert_true(is_polling_after(0, 0, 0));
 }
 
-/* That it has slept is what is counted. */
+/* Only the fact that the program slept counts. */
 static void *sleep_some_times(void *context)
 {
 	const struct timespec moment = {.tv_nsec = 1000};
@@ -94,7 +95,7 @@ static void *sleep_some_times(void *context)
 	return context;
 }
 
-/* The test is the helper, a thread of its the program. */
+/* The test is the progress thread, and a thread of the test is the program. */
 static void test_sleeps_are_the_program_s_own(void **state)
 {
 	struct process_runtime *runtime = calloc(1, sizeof(*runtime));
@@ -113,7 +114,7 @@ static void test_sleeps_are_the_program_s_own(void **state)
 	assert_int_equal(pthread_join(program, NULL), 0);
 	now = program_use_now(runtime);
 	assert_true(now.sleeps - before.sleeps >= SLEEPS);
-	/* We made it do so. */
+	/* The test made the program do so. */
 	runtime->naps = now.sleeps - before.sleeps;
 	runtime->poll_count = 5;
 	now = program_use_now(runtime);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The helper thread: a program that does not poll is served all the same. */
+/* The progress thread: a program that does not poll is served all the same. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -80,8 +80,8 @@ static enum progress_mode helper_mode_now(void)
 	return mode;
 }
 
-/* Most polls of a program that polls find nothing. They are what the helper counts, in a tenth of a
- * millisecond: with exchanges alone a slow machine, or one that checks for races, has too few. */
+/* Most polls of a polling program find nothing. The progress thread counts them over a tenth of a
+ * millisecond: exchanges alone are too few on a slow machine or under the thread sanitizer. */
 static void poll_in_vain(void)
 {
 	struct adapter *adapter = pair.ends[0].adapter;
@@ -106,7 +106,8 @@ static void exchange_one_by_polling(void)
 	poll_in_vain();
 }
 
-/* Nobody rings for a helper that stays out, so one that is called must come back by itself. */
+/* Nobody rings for a progress thread that stays out, so it must come back by itself when it is
+ * called. */
 static void test_helper_stays_out_of_a_polling_program_until_called(void **state)
 {
 	(void)state;
@@ -120,7 +121,7 @@ static void test_helper_stays_out_of_a_polling_program_until_called(void **state
 	}
 	start = runtime_now();
 	do {
-		/* It keeps polling: only the call can be the reason. */
+		/* The program keeps polling: only the call can be the reason. */
 		assert_false(pair_is_overdue(start));
 		exchange_one_by_polling();
 		adapter_lock(pair.ends[0].adapter);
@@ -153,17 +154,17 @@ static void wait_for_helper(void)
 	}
 }
 
-/* Nothing comes, so the helper has not been woken once: the program lets it know. */
+/* Nothing arrives, so the progress thread was not woken once: the program tells it. */
 static void test_program_that_only_polls_excuses_the_helper(void **state)
 {
 	(void)state;
 	poll_until_helper_is_out();
-	/* Back by itself, as soon as nobody polls. */
+	/* The progress thread comes back by itself as soon as nobody polls. */
 	wait_for_helper();
 	wait_for_event_instead_of_polling(100);
 }
 
-/* It may be called before it has heard that it is excused. */
+/* The call may come before the progress thread knows that it is excused. */
 static void test_excused_helper_comes_when_called(void **state)
 {
 	(void)state;
@@ -176,7 +177,7 @@ static void test_excused_helper_comes_when_called(void **state)
 	}
 }
 
-/* Whose thread it is, for whoever looks at the program's threads. */
+/* The name tells a person who lists the program's threads whose thread this is. */
 static void test_helper_names_itself(void **state)
 {
 	pthread_t helper = pair.ends[0].adapter->runtime->helper;

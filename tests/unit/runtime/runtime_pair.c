@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two connected adapters on a fake softibd: what the tests of the host layer share. */
+/* Two connected adapters on a fake softibd, shared by the tests of the runtime. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -147,7 +147,7 @@ static void connect_to(struct pair_end *end, uint16_t dlid, uint32_t qpn)
 	       QP_HAS_STATE | QP_HAS_ADDRESS | QP_HAS_PATH_MTU | QP_HAS_DESTINATION_QPN |
 		       QP_HAS_RQ_PSN |
 		       (is_reliable ? QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER : 0u));
-	/* Timeout 17 is 0.5 s: a thread without a processor is not to look like a lost packet. */
+	/* Timeout 17 is 0.5 s: a thread without a processor must not be taken for a lost packet. */
 	attributes = (struct qp_attributes){.state = QP_RTS,
 					    .sq_psn = psn_from(pair.first_psn),
 					    .timeout = 17,
@@ -382,7 +382,7 @@ int pair_start_with_kernel_ring(void **state)
 {
 	int file = kernel_ring_create();
 
-	/* A kernel that has none, or does not let us: there is nothing to test. */
+	/* A kernel that has no io_uring, or does not allow it: there is nothing to test. */
 	if (file < 0)
 		exit(77);
 	close(file);

@@ -26,15 +26,15 @@ struct runtime_pair {
 	struct fake_softibd softibd;
 	struct session *session;
 	struct pair_end ends[2];
-	uint32_t first_psn; /* of connections that are made from now on */
-	/* What the adapters' owner was told. */
+	uint32_t first_psn; /* for connections that are made from now on */
+	/* What was reported to the owner of the adapters. */
 	unsigned told_cqs, told_fatal;
 };
 
 extern struct runtime_pair pair;
 extern const struct hca_owner pair_owner;
 
-/* What both ends have, and the ring between them once there is one. */
+/* Both ends, and the ring between them once there is one. */
 static inline struct process_runtime *pair_attachment(void)
 {
 	return pair.ends[0].adapter->runtime;
@@ -48,19 +48,19 @@ static inline struct channel *pair_channel(void)
 /* Group setups for cmocka: softibd and the session; the same with both ends connected. */
 int pair_start_session(void **state);
 int pair_start_connected(void **state);
-/* The second, by a direct ring; where the kernel has no rings (runtime/rma/kernel_ring.h), or does
- * not let us use them, there is nothing to test and the program ends. */
+/* The connected setup, by a direct ring. The program ends without tests if the kernel has no
+ * io_uring, or does not allow it (runtime/rma/kernel_ring.h). */
 int pair_start_with_kernel_ring(void **state);
 int pair_end_all(void **state);
 
-/* Another connection between the two: the ends are the same but for their queue pairs. */
+/* Another connection between the two: the ends differ only in their queue pairs. */
 void pair_connect_another(struct pair_end ret_ends[static 2]);
-/* The same of QP_RC or QP_UC; and two queue pairs for datagrams, with PAIR_QKEY. */
+/* The same with QP_RC or QP_UC; and two UD queue pairs, with PAIR_QKEY. */
 void pair_connect_another_as(enum qp_type type, struct pair_end ret_ends[static 2]);
 void pair_make_datagram_ends(struct pair_end ret_ends[static 2]);
 
-/* The end's buffer lies in the shared part of the exposure from now on, as if it had been moved
- * there: a test has too many threads for that. Lock held. */
+/* The end's buffer is a shared MR from now on, as if its pages had been moved: a test has too many
+ * threads for the move itself. Lock held. */
 void pair_share_buffer(struct pair_end *end);
 
 void pair_wait_until_told(const unsigned *count, unsigned at_least);
@@ -70,16 +70,16 @@ void pair_post_receive(struct pair_end *end, uint64_t wr_id, uint32_t byte_count
 void pair_post_send(struct pair_end *end, enum send_opcode opcode, uint64_t wr_id,
 		    uint32_t byte_count);
 void pair_fill(uint8_t *bytes, uint32_t byte_count, uint32_t seed);
-/* A SEND from ends[0], as ibv_post_send posts it. Returns whether a lane took it; else it goes as
- * any other. */
+/* Posts a SEND from ends[0] as ibv_post_send does. Returns whether it went as a short, zcopy or
+ * relay send; otherwise it takes the full path. */
 bool pair_post_as_verbs(uint32_t byte_count, uint32_t flags, uint32_t seed);
-/* Polls what was posted with this seed at both, and compares the content. */
+/* Polls the message that was posted with this seed at both ends, and compares the content. */
 void pair_take_both(uint32_t byte_count, uint32_t seed);
 /* A SEND from ends[0] to ends[1], polled at both, content compared. */
 void pair_send_and_check(uint32_t byte_count, uint32_t seed);
-/* What softibd says from now on; a new generation makes everybody ask. */
+/* Sets softibd's answer; a new generation makes every flow ask. */
 void pair_set_verdict(enum resolve_verdict verdict);
-/* That went through softibd so far. */
+/* Packets that went through softibd so far. */
 uint32_t pair_fabric_packets(void);
 
 #endif

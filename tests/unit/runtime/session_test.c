@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session: one per process, and what it says of the host. Covers: runtime/hello.c */
+/* The session: one per process, and what it tells about the host.
+ * Covers: runtime/hello.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -33,7 +34,8 @@ static void test_session_describes_the_host(void **state)
 	assert_non_null(strstr(session_tree(pair.session), "/tree"));
 }
 
-/* The session is the parent's; the child connects for itself, here to a place where nobody is. */
+/* The session is the parent's; the child connects by itself, here to a path where nobody listens.
+ */
 static void test_child_of_a_fork_needs_a_session_of_its_own(void **state)
 {
 	pid_t child = fork();
@@ -51,7 +53,7 @@ static void test_child_of_a_fork_needs_a_session_of_its_own(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* softibd has attached the connection when its answer finds no room in our table of descriptors. */
+/* softibd has accepted the connection, but its answer finds no free file descriptor here. */
 static void test_attaching_that_failed_is_tried_on_a_new_connection(void **state)
 {
 	struct rlimit before, tight;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second end's buffer as if it were shared: what is written there shows in the exposure, and
- * nowhere else, so that it is plain which way a request took. */
+/* The second end's buffer as if it were a shared MR: bytes written by RMA show in the shared pages
+ * and nowhere else, so that a test sees which way a request took. */
 #ifndef SOFTIB_TESTS_SHARED_PAGES_H
 #define SOFTIB_TESTS_SHARED_PAGES_H
 
@@ -13,7 +13,7 @@ static inline uint64_t page_begin(void)
 	return ((uintptr_t)pair.ends[1].buffer + 4095) & ~UINT64_C(4095);
 }
 
-/* 0: it is not. */
+/* 0: not shared. */
 static inline void share(uint64_t place_plus_1)
 {
 	runtime_lock(pair_attachment());

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs as the receiver reads them: which packet a repeat stands for, and what stands for none. */
+/* Bursts at the receiver: the packet that a payload record stands for, and records that stand for
+ * none. */
 #include "runtime/fast/burst.h"
 
 #include <setjmp.h>
@@ -29,7 +30,8 @@ static uint32_t padded(uint32_t payload_bytes)
 	return (payload_bytes + 3) & ~3u;
 }
 
-/* Headers are noise but for what a run has to look at. Returns their bytes, payload and pad. */
+/* Writes noise into the headers, except for the fields that a burst reads. Returns the bytes of
+ * headers, payload and pad. */
 static uint32_t write_packet(uint8_t transport, uint32_t psn, uint32_t payload_bytes, uint8_t fill,
 			     uint8_t *ret_bytes)
 {
@@ -61,7 +63,8 @@ static struct ring_record repeat_of(uint8_t *bytes, uint32_t byte_count)
 		.byte_count = byte_count, .kind = RING_RECORD_PAYLOAD, .body = bytes};
 }
 
-/* As the sender writes it: the payload with its pad bytes, and what lay there in the ring. */
+/* A payload record as the sender writes it: the payload, its pad bytes, and old bytes of the ring
+ * behind them. */
 static struct ring_record write_repeat(uint32_t payload_bytes, uint8_t fill, uint8_t *ret_bytes)
 {
 	memset(ret_bytes, 0xee, RING_PAYLOAD_BYTES_MAX);
@@ -97,7 +100,7 @@ static void test_repeats_are_the_model_with_the_next_psn_and_their_payload(void 
 			const struct ring_record *packet = burst_look(&burst, &template);
 
 			expect_packet(packet, transports[i], 5, size, 1);
-			/* The ring's bytes are the sender's again. */
+			/* The sender may overwrite the record in the ring now. */
 			memset(bytes, 0xff, sizeof(bytes));
 			for (uint8_t j = 1; j < 10; j++) {
 				const struct ring_record again =
@@ -152,7 +155,7 @@ static void test_a_new_model_begins_a_new_run(void **state)
 	}
 }
 
-/* As often as a receive request is waited for. */
+/* As often as the receiver waits for a receive request. */
 static void test_a_repeat_that_was_put_back_keeps_its_psn(void **state)
 {
 	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX], payload[RING_PAYLOAD_BYTES_MAX];
@@ -199,13 +202,14 @@ static void test_repeats_without_a_model_are_left_alone(void **state)
 	expect_no_model(&burst);
 }
 
-/* And what was a model before is none any more. */
+/* A bad template also ends the template before it. */
 static void test_models_of_absurd_sizes_are_none(void **state)
 {
 	static const uint32_t sizes[] = {
 		0,    1,	 LRH_BYTES, CONNECTED_HEADERS - 1, BURST_TEMPLATE_BYTES_MAX + 1,
 		4096, UINT32_MAX};
-	/* It is not looked at: the address sanitizer would see a step outside. */
+	/* The size is refused before the bytes are read: otherwise the address sanitizer would
+	 * report it. */
 	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX] = {0};
 
 	(void)state;
@@ -221,7 +225,7 @@ static void test_models_of_absurd_sizes_are_none(void **state)
 	}
 }
 
-/* Packets all the same; a datagram's may end within its DETH. */
+/* They are still packets; a datagram's may end inside its DETH. */
 static void test_models_without_payload_are_not_repeated(void **state)
 {
 	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX];
@@ -257,15 +261,15 @@ static void test_repeats_smaller_than_the_payload_are_left_alone(void **state)
 		expect_packet(burst_look(&burst, &template), TRANSPORT_UC, 7, size, 3);
 		assert_ptr_equal(burst_look(&burst, &small), &small);
 
-		/* It has no PSN. */
+		/* The refused record used no PSN. */
 		const struct ring_record again = write_repeat(size, 5, payload);
 
 		expect_packet(burst_look(&burst, &again), TRANSPORT_UC, 8, size, 5);
 	}
 }
 
-/* A connection's model may be as long as a datagram's, whose DETH would be payload here: more than
- * any repeat has. */
+/* A connection's template may be as long as a datagram's. The bytes that are the DETH there are
+ * payload here: more than a payload record can hold. */
 static void test_models_with_more_payload_than_repeats_have(void **state)
 {
 	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX] = {0};
@@ -294,7 +298,7 @@ static void test_other_records_are_left_alone(void **state)
 		assert_ptr_equal(burst_look(&burst, &record), &record);
 		burst_put_back(&burst, &record);
 	}
-	/* The run goes on behind them. */
+	/* The burst continues behind them. */
 	expect_packet(burst_look(&burst, &again), TRANSPORT_RC, 8, 8, 4);
 }
 

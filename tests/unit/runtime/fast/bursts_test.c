@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs from end to end on a fake softibd: SENDs posted in a row, what comes between them and what
- * becomes of their receiver. */
+/* Bursts from end to end on a fake softibd: SENDs posted in a row, other requests between them, and
+ * receivers that fail or go away. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void test_every_size_up_to_the_largest_repeat(void **state)
 			lane_post_receives(lane, 0, LANES_HALF);
 			for (uint32_t i = 0; i < LANES_HALF; i++)
 				repeats += lane_post(lane, i, &message);
-			/* The ring's end takes another model. */
+			/* The end of the ring needs a second template. */
 			if (repeats && out->tail / out->data_bytes != lap)
 				repeats = LANES_HALF - BURST_POSTS - 1;
 			assert_int_equal(repeats, may_repeat ? LANES_HALF - BURST_POSTS - 1 : 0);
@@ -53,7 +53,7 @@ static void test_every_size_up_to_the_largest_repeat(void **state)
 		}
 }
 
-/* Somebody who waits for each answer has no use for one. */
+/* A program that waits for each answer has no use for a burst. */
 static void test_posts_with_something_between_them_are_none(void **state)
 {
 	(void)state;
@@ -83,8 +83,8 @@ static void expect_half(unsigned lane, uint32_t first, const struct lane_message
 		lane_expect_received(lane, number, message);
 }
 
-/* Posts LANES_HALF, one that is different by the given lane, and LANES_HALF. Returns how many of
- * the first half are repeats. */
+/* Posts PATHS_HALF messages, one that differs on the given path, and PATHS_HALF messages. Returns
+ * how many of the first half are payload records. */
 static unsigned run_of_around(const struct lane_message *message, unsigned lane, unsigned odd_lane,
 			      const struct lane_message *odd)
 {
@@ -118,10 +118,10 @@ static void test_what_comes_between_keeps_its_place(void **state)
 {
 	static const struct lane_message odd[] = {
 		{SEND_SEND_IMMEDIATE, 8, SEND_SIGNALED, 0},
-		{SEND_SEND_IMMEDIATE, 4, SEND_SIGNALED, 0}, /* as long as a model of 8 bytes */
+		{SEND_SEND_IMMEDIATE, 4, SEND_SIGNALED, 0}, /* as long as a template of 8 bytes */
 		{SEND_SEND, 100, SEND_SIGNALED, 0},
 		{SEND_SEND, 24, SEND_SIGNALED, 0},
-		{SEND_SEND, 7, SEND_SIGNALED, 0}, /* the same but for a pad byte */
+		{SEND_SEND, 7, SEND_SIGNALED, 0}, /* the same length but for a pad byte */
 		{SEND_SEND, 0, SEND_SIGNALED, 0},
 		{SEND_SEND, 8, SEND_SIGNALED | SEND_SOLICITED, 0},
 		{SEND_SEND, 8, SEND_SIGNALED | SEND_INLINE, 0},
@@ -151,7 +151,7 @@ static void test_another_queue_pair_between_keeps_its_place(void **state)
 	}
 }
 
-/* Whether a completion is asked for is nobody's business but the sender's. */
+/* Only the sender needs to know whether a completion was requested. */
 static void test_requests_without_completion_go_along(void **state)
 {
 	(void)state;
@@ -197,8 +197,8 @@ static void test_solicited_and_inline_ones_are_runs_of_their_own(void **state)
 		}
 }
 
-/* What is pulled has PSNs, too: a repeat behind it would have the wrong one. Repeats of 25 to 48
- * bytes take as much of the ring as the record of a pulled message. */
+/* A zcopy send uses PSNs, too: a payload record behind it would stand for the wrong one. Payload
+ * records of 25 to 48 bytes take as much of the ring as a zcopy record. */
 static void test_a_pulled_message_ends_a_run(void **state)
 {
 	static const uint32_t pulled_sizes[] = {ZCOPY_BYTES_MIN, 4096};
@@ -213,14 +213,14 @@ static void test_a_pulled_message_ends_a_run(void **state)
 
 		assert_true(run_of_around(&message, LANE_RC, LANE_RC, &pulled) > 0);
 		lanes_expect_all_sent(0, 2 * LANES_HALF + 1);
-		/* Nothing was asked for again. */
+		/* Nothing was retried. */
 		assert_int_equal(requester->retries_left,
 				 lanes[LANE_RC][0].qp->qp.attributes.retry_count);
 	}
 }
 
-/* A WRITE past the packets has PSNs, too. It goes as soon as the peer has read what was before it,
- * which it may do while a list is being posted. */
+/* A WRITE by RMA uses PSNs, too. It goes as soon as the peer has read the packets before it, which
+ * may happen while a list is being posted. */
 static void test_a_placed_write_ends_a_run(void **state)
 {
 	const struct lane_message write = {SEND_RDMA_WRITE, 8, SEND_SIGNALED, 0};
@@ -249,12 +249,12 @@ static void test_a_placed_write_ends_a_run(void **state)
 	lane_expect_plain(LANE_UC, 0, LANES_HALF);
 	lane_expect_plain(LANE_UC, LANES_HALF + 1, LANES_HALF);
 	lanes_expect_all_sent(0, 2 * LANES_HALF + 1);
-	/* Nobody misses a message on an unreliable connection; PSNs tell. */
+	/* An unreliable connection reports no lost message, so the test compares the PSNs. */
 	assert_int_equal(lanes[LANE_UC][1].qp->qp.responder.expected_psn.value,
 			 lanes[LANE_UC][0].qp->qp.requester.next_psn.value);
 }
 
-/* A connection is told to come again; of the others, all that there is no room for waits. */
+/* RC gets RNR NAKs; on UC and UD the messages without a receive request wait in the ring. */
 static void test_a_run_goes_on_when_receives_are_posted(void **state)
 {
 	(void)state;
@@ -277,7 +277,8 @@ static void test_a_run_goes_on_when_receives_are_posted(void **state)
 	}
 }
 
-/* What is in the ring then is nobody's; others find theirs behind it. */
+/* The receiver drops the messages left in the ring; another connection still finds its own behind
+ * them. */
 static void expect_lost(unsigned lane)
 {
 	lanes_expect_nothing();
@@ -287,12 +288,12 @@ static void expect_lost(unsigned lane)
 	lanes_take();
 	lane_expect_plain(LANE_OTHER, 0, LANES_RUN);
 	lanes_expect_all_sent(0, LANES_RUN);
-	/* There is nobody who would acknowledge it. */
+	/* Nobody would acknowledge these messages. */
 	assert_int_equal(qp_object_destroy(lanes[lane][0].qp), 0);
 	lanes[lane][0].qp = NULL;
 }
 
-/* LANES_HALF of it was taken before, where that leaves the rest waiting. */
+/* On UC and UD the receiver has taken PATHS_HALF messages already, and the rest waits. */
 static void begin_run(unsigned lane)
 {
 	const struct lane_message message = {SEND_SEND, 8, 0, 0};
@@ -334,7 +335,7 @@ static void test_a_queue_pair_that_is_gone_takes_nothing_of_a_run(void **state)
 	}
 }
 
-/* SOFTIB_FAST=0 there. */
+/* The receiver runs with SOFTIB_FAST=0. */
 static void test_a_receiver_off_the_lane_takes_runs_as_packets(void **state)
 {
 	(void)state;
@@ -351,7 +352,7 @@ static void test_a_receiver_off_the_lane_takes_runs_as_packets(void **state)
 	}
 }
 
-/* Its key is looked at for each. */
+/* The key is checked for each message. */
 static void test_memory_that_is_gone_ends_a_run(void **state)
 {
 	struct memory *memory = &adapter_hca(pair.ends[0].adapter)->memory;
@@ -380,7 +381,7 @@ static void test_memory_that_is_gone_ends_a_run(void **state)
 	}
 }
 
-/* The same headers are asked for: address handle, queue pair and Q_Key. */
+/* These need the same headers: address handle, queue pair and Q_Key. */
 static void test_datagrams_to_somewhere_else_are_no_repeats(void **state)
 {
 	const struct pair_end *from = &lanes[LANE_UD][0];
@@ -416,7 +417,7 @@ static void test_datagrams_to_somewhere_else_are_no_repeats(void **state)
 	lanes_expect_nothing();
 }
 
-/* A child has no part in the ring. */
+/* A child must not write to its parent's ring. */
 static void test_a_child_does_not_go_on_with_its_parent_s_run(void **state)
 {
 	int status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two programs that take turns: who waits for an ACK looks at nothing else, but not for long. */
+/* The ping-pong hint: a program that waits for an ACK first watches for that ACK only, for a
+ * limited time. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -58,12 +59,12 @@ static void test_there_is_one_wait_for_each_ack(void **state)
 	pingpong_message_came(&pingpong);
 	assert_false(pingpong_wait(&pingpong));
 	pingpong_sent(&pingpong);
-	pingpong_acknowledged(&pingpong); /* somebody else looked */
+	pingpong_acknowledged(&pingpong); /* somebody else polled the ring */
 	assert_false(pingpong_wait(&pingpong));
 }
 
-/* ACKs that come after between 400 and 500: most of them are there at the first look, not all, and
- * who comes earlier is noticed. */
+/* ACKs that arrive after 400 to 500: most are found at the first look, not all, and earlier ones
+ * are noticed. */
 static void test_the_first_look_comes_when_most_are_there(void **state)
 {
 	enum { ACKS = 1000, EARLIEST = 400, LATEST = 500 };
@@ -107,7 +108,7 @@ static void test_now_and_then_it_looks_at_both(void **state)
 	assert_int_equal(looks, 3);
 }
 
-/* Both sent at once: the peer's message was there before the ACK of ours. */
+/* Both sent at once: the peer's message arrived before the ACK of ours. */
 static void test_a_message_before_its_ack_ends_it(void **state)
 {
 	struct pingpong pingpong = {0};

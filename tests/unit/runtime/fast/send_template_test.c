@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request says about this end, kept for those like it: the same bytes as the memory's own
- * rule finds, or none. */
+/* The local address range that a send template keeps: it gives the same bytes as the memory's own
+ * check, or none. */
 #include "runtime/fast/send_template.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static struct template_local remember(uint32_t byte_count, uint32_t flags)
 	return template_local(qp(), &request);
 }
 
-/* All around both ends of the region. */
+/* Addresses around both ends of the region. */
 static void test_places_are_those_of_the_region(void **state)
 {
 	static const uint32_t sizes[] = {1, 8, 100};
@@ -66,7 +66,7 @@ static void test_what_differs_has_none(void **state)
 	assert_null(template_bytes(&local, SEND_SOLICITED, &of_another));
 }
 
-/* Bytes that the request itself has need no key. */
+/* Inline bytes need no key. */
 static void test_inline_bytes_are_anywhere(void **state)
 {
 	const struct template_local local = remember(8, SEND_INLINE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane on a fake softibd: what goes by it, what does not, and that it is the same.
- * Covers: runtime/packets/ack_arrivals.c runtime/packets/ack_words.c runtime/fast/short_receive.c
- * runtime/fast/poll_round.c */
+/* Short sends on a fake softibd: which messages go that way, which do not, and that the outcome is
+ * the same. Covers: runtime/packets/ack_arrivals.c runtime/packets/ack_words.c
+ * runtime/fast/short_receive.c runtime/fast/poll_round.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static void post(struct pair_end *end, uint32_t byte_count, uint32_t seed)
 	assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request), 0);
 }
 
-/* Posts and looks, with the lock, what the lane makes of it. */
+/* Posts with the lock held. Returns whether the message went as a short send. */
 static bool send_locked(uint32_t byte_count, uint32_t seed)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -55,7 +55,7 @@ static bool send_by_lane(uint32_t byte_count, uint32_t seed)
 	return is_sent;
 }
 
-/* The helper looks after timers from the first message on; and both ways must be known. */
+/* The progress thread handles timers from the first message on, and both flows must be resolved. */
 static void warm_up(void)
 {
 	pair_set_verdict(RESOLVED_DIRECT);
@@ -63,9 +63,9 @@ static void warm_up(void)
 		pair_send_and_check(8, i);
 }
 
-/* As if the helper were in that mode and would wake up by itself then. What it really does depends
- * on who has the processor: it no longer looks after timers once it took some messages itself, and
- * the lane is closed until the program polls again. */
+/* Sets the mode of the progress thread and the time at which it would wake up. Its real mode
+ * depends on the scheduler: once it has received some messages itself it no longer handles timers,
+ * and there are no short sends until the program polls. */
 static bool send_while(enum progress_mode mode, time_ns wakes_at, uint32_t byte_count,
 		       uint32_t seed)
 {
@@ -99,7 +99,7 @@ static void test_small_messages_go_by_the_lane(void **state)
 	}
 }
 
-/* Their timers are dated later, by whoever looks in next: somebody must. */
+/* The next thread that takes the lock sets their timers, so some thread must do so soon. */
 static void test_nothing_goes_by_the_lane_while_nobody_looks_after_timers(void **state)
 {
 	(void)state;
@@ -166,8 +166,8 @@ static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
 	pair_attachment()->may_go_fast = true;
 }
 
-/* Sends and takes it in a round of our own. Returns whether the ring was not asked for a record,
- * since what came was like the one before. */
+/* Sends a message and receives it in a poll round of the test. Returns whether the receive template
+ * matched, so that no record was read from the ring. */
 static bool is_taken_as_like(uint32_t byte_count, uint32_t seed)
 {
 	enum { UNTOUCHED = 0x5eed };
@@ -207,7 +207,8 @@ static void test_a_message_like_the_one_before_is_taken_at_once(void **state)
 		assert_false(is_taken_as_like(i % 2 ? 24 : 8, i));
 }
 
-/* Counters are those of the packets that would have been: SEND 8+12+8+4, ACK 8+12+4+4 bytes. */
+/* The counters are those of the packets that the message stands for: SEND 8+12+8+4, ACK 8+12+4+4
+ * bytes. */
 static void test_packets_and_acks_are_counted(void **state)
 {
 	struct flow_counters *counters =
@@ -233,7 +234,7 @@ static void test_packets_and_acks_are_counted(void **state)
 	assert_int_equal(words - words_before, 50 * (8 + 7));
 }
 
-/* Words that no queue pair waits for, or that name none, are nobody's. */
+/* ACK words that no queue pair waits for, or that name no queue pair, are ignored. */
 static void test_strange_words_do_no_harm(void **state)
 {
 	(void)state;

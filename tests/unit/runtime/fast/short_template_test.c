@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SENDs like the one before, each alone: they do what others do, and only while they may. */
+/* Single SENDs by the send template: they leave the same state as any other SEND, and only go while
+ * the template holds. */
 #include "runtime/fast/send_template.h"
 
 #include <setjmp.h>
@@ -35,13 +36,14 @@ static struct send_request request_of(const struct sge *sge, uint32_t flags, uin
 	};
 }
 
-/* As a poll leaves it. */
+/* Leaves the state that a poll leaves. */
 static void look_elsewhere(void)
 {
 	pair_attachment()->burst.qp = NULL;
 }
 
-/* The lock is held all the time, and the helper, which waits for it, looks after timers. */
+/* The test holds the lock all the time. The progress thread, which waits for the lock, handles
+ * timers. */
 static void begin(void)
 {
 	for (unsigned i = 0; i < MESSAGES_MAX; i++)
@@ -51,7 +53,8 @@ static void begin(void)
 	look_elsewhere();
 }
 
-/* And takes what was sent: the ends' buffers are the same as long as nobody changes the first. */
+/* Releases the lock and receives the messages. Both buffers are equal until the test changes the
+ * first. */
 static void end(unsigned sent_count)
 {
 	struct completion completion;
@@ -63,7 +66,7 @@ static void end(unsigned sent_count)
 		pair_poll_one(&pair.ends[0], &completion);
 		assert_int_equal(completion.status, COMPLETION_SUCCESS);
 	}
-	/* The receive requests that are left are used up. */
+	/* Uses up the receive requests that are left. */
 	for (unsigned i = sent_count; i < MESSAGES_MAX; i++) {
 		pair_post_send(&pair.ends[0], SEND_SEND, i, 1);
 		pair_poll_one(&pair.ends[1], &completion);
@@ -71,7 +74,7 @@ static void end(unsigned sent_count)
 	}
 }
 
-/* Two in a row, each alone, and those like them are remembered. */
+/* Two equal SENDs in a row, each alone, make the template. */
 static void remember(uint32_t byte_count, uint32_t flags)
 {
 	const struct sge sge = usual_sge(byte_count);
@@ -101,7 +104,7 @@ static int start(void **state)
 }
 
 struct left_behind {
-	/* Of the last slot. */
+	/* The last slot. */
 	uint64_t wr_id;
 	uint32_t byte_count, opcode, flags, sge_count, packet_count, first_psn;
 	uint8_t data[sizeof(struct sge)];
@@ -139,7 +142,7 @@ static struct left_behind left_behind(void)
 	return left;
 }
 
-/* What one of them leaves behind is what the one before it left, one further. */
+/* Each SEND changes the state by the same step as the SEND before it. */
 static void expect_one_further(const struct left_behind before[static 2],
 			       const struct left_behind *after)
 {
@@ -194,8 +197,8 @@ static void test_messages_do_what_others_do(void **state)
 	}
 }
 
-/* Posted in a row: the same as repeats of a model that were not remembered, while there is room for
- * them. */
+/* SENDs posted in a row by the template leave the same state as payload records posted without it,
+ * while there is room. */
 static void test_repeats_do_what_others_do(void **state)
 {
 	const struct sge sge = usual_sge(8), longer = usual_sge(12);
@@ -261,7 +264,7 @@ static void test_what_is_not_like_it_is_left(void **state)
 	end(3);
 }
 
-/* What the queue pair, the ring or others say each time. */
+/* The queue pair, the ring or another process forbids it at this moment. */
 static void test_what_may_not_go_at_once_is_left(void **state)
 {
 	struct requester *requester = &qp()->requester;
@@ -293,12 +296,12 @@ static void test_what_may_not_go_at_once_is_left(void **state)
 		    channel->out.head_seen += channel->out.data_bytes);
 	EXPECT_LEFT(__atomic_add_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST),
 		    __atomic_sub_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST));
-	/* Others wait for room; or it has something else to say first. */
+	/* Others wait for room, or the queue pair has something else to send first. */
 	list_init(&other);
 	EXPECT_LEFT(list_append(&channel->waiting, &other), list_remove(&other));
 	EXPECT_LEFT(list_append(&channel->waiting, &qp()->ready_link),
 		    list_remove(&qp()->ready_link));
-	/* What is posted in a row goes as a run, also after the first look elsewhere. */
+	/* SENDs posted in a row go as a burst, also after the first poll in between. */
 	EXPECT_LEFT(pair_attachment()->burst.qp = qp(), look_elsewhere());
 	EXPECT_LEFT(pair_attachment()->burst.posts = BURST_POSTS_PAYLOAD,
 		    pair_attachment()->burst.posts = 1);
@@ -309,7 +312,8 @@ static void test_what_may_not_go_at_once_is_left(void **state)
 	end(3);
 }
 
-/* Who alternates between queue pairs, or sends what is not usual, is not remembered. */
+/* There is no template for a program that alternates between queue pairs or sends anything unusual.
+ */
 static void test_what_is_not_remembered(void **state)
 {
 	struct sge sge = usual_sge(8);
@@ -335,7 +339,7 @@ static void test_what_is_not_remembered(void **state)
 	end(5);
 }
 
-/* Whoever leaves the lock otherwise than after a poll or such a post makes it forget. */
+/* Leaving the lock after anything but a poll or a templated post ends the template. */
 static void test_the_lock_forgets(void **state)
 {
 	const struct sge sge = usual_sge(8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs that go on behind what was done in between, and all that keeps them from it. */
+/* Bursts that continue after a poll, and everything that must end them. */
 #include "runtime/fast/template_send.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@ static struct qp *sender(unsigned lane)
 	return &lanes[lane][0].qp->qp;
 }
 
-/* So many, which are received and completed; as many are repeats as expected. */
+/* Sends this many messages, receives and completes them, and expects this many payload records. */
 static void send_and_expect(unsigned lane, uint32_t count, unsigned expected_repeats)
 {
 	lane_post_receives(lane, 0, count);
@@ -37,7 +37,7 @@ static void test_who_had_a_run_goes_on_without_a_model(void **state)
 			lanes_look_elsewhere();
 			send_and_expect(lane, LANES_HALF, LANES_HALF);
 		}
-		/* None of it was another model. */
+		/* None of them was another template. */
 		assert_int_equal(pair_channel()->burst_in.repeats,
 				 6 * LANES_HALF - BURST_POSTS - 1);
 	}
@@ -48,7 +48,7 @@ static void test_who_had_a_run_and_now_waits_has_none(void **state)
 	(void)state;
 	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
 		begin_run(lane);
-		/* It could have been the first of many. */
+		/* This one could have been the first of many. */
 		lanes_look_elsewhere();
 		send_and_expect(lane, 1, 1);
 		for (unsigned i = 0; i < LANES_HALF; i++) {
@@ -59,7 +59,7 @@ static void test_who_had_a_run_and_now_waits_has_none(void **state)
 	}
 }
 
-/* Two in a row keep it. */
+/* Two in a row keep the burst. */
 static void test_a_run_goes_on_with_a_few_at_a_time(void **state)
 {
 	(void)state;
@@ -72,7 +72,7 @@ static void test_a_run_goes_on_with_a_few_at_a_time(void **state)
 	}
 }
 
-/* The send queue holds no more, until some of it is done. */
+/* The send queue is full until some requests complete. */
 static void test_a_full_send_queue_does_not_end_a_run(void **state)
 {
 	struct send_queue *queue = &sender(LANE_RC)->requester.queue;
@@ -82,7 +82,7 @@ static void test_a_full_send_queue_does_not_end_a_run(void **state)
 	queue->requests_max = LANES_HALF;
 	begin_run(LANE_RC);
 	assert_int_equal(pair_attachment()->burst.room, 0);
-	/* Full again: what there was no room for has not been posted. */
+	/* Full again: the messages that had no room were not posted. */
 	lane_post_receives(LANE_RC, 0, LANES_HALF);
 	assert_int_equal(lane_post_plain(LANE_RC, 0, LANES_HALF), LANES_HALF);
 	assert_false(template_send_is_in_burst(pair_attachment(), sender(LANE_RC)));
@@ -93,7 +93,7 @@ static void test_a_full_send_queue_does_not_end_a_run(void **state)
 	send_and_expect(LANE_RC, LANES_HALF, LANES_HALF);
 }
 
-/* Past the end of the ring, and past what its consumer has been known to have read. */
+/* Past the end of the ring, and past the last position of the consumer that the sender has read. */
 static void test_one_run_goes_round_the_ring(void **state)
 {
 	const uint64_t data_bytes = pair_channel()->out.data_bytes;
@@ -120,12 +120,12 @@ static void test_what_was_forgotten_does_not_go_on(void **state)
 		begin_run(lane);
 		runtime_forget_templates(pair_attachment());
 		assert_false(template_send_is_in_burst(pair_attachment(), sender(lane)));
-		/* It has been busy until now: the first is a model at once. */
+		/* The sender was busy until now, so the first message is a template at once. */
 		send_and_expect(lane, LANES_HALF, LANES_HALF - 1);
 	}
 }
 
-/* As if nobody had noticed that something came between. */
+/* As if nobody had noticed that something came in between. */
 static void expect_no_way_on(unsigned lane, struct burst_out before)
 {
 	pair_attachment()->burst = before;
@@ -164,13 +164,14 @@ static void test_nothing_goes_on_behind_other_psns(void **state)
 		lanes_take();
 		lane_expect_received(lane, 0, &longer);
 		lanes_expect_all_sent(0, 1);
-		/* It is the queue pair's own. */
+		/* The record is the queue pair's own. */
 		assert_int_equal(pair_channel()->out.tail, sender(lane)->owner_position);
 		expect_no_way_on(lane, before);
 	}
 }
 
-/* Not even if as many PSNs were used past the ring as repeats would have filled it with. */
+/* Not even if the PSNs used outside the ring are as many as the payload records that would have
+ * filled it. */
 static void test_nothing_goes_on_behind_another_s_record_and_other_psns(void **state)
 {
 	(void)state;
@@ -211,7 +212,7 @@ enum obstacle {
 
 static struct list somewhere;
 
-/* Changes something, and the second time changes it back. */
+/* Puts the obstacle in place, or takes it away. */
 static void put_in_the_way(unsigned lane, enum obstacle obstacle, bool is_there)
 {
 	struct process_runtime *runtime = pair_attachment();
@@ -254,7 +255,7 @@ static void put_in_the_way(unsigned lane, enum obstacle obstacle, bool is_there)
 		requester->cursor += is_there ? -1u : 1u;
 		break;
 	case PORT_CHANGED:
-		/* Datagrams have no headers that were worked out; the owner forgets runs then. */
+		/* Datagrams have no cached headers; their owner ends the burst then. */
 		if (!lane_is_datagram(lane))
 			qp->header_cache.sends += is_there ? -1u : 1u;
 		else
@@ -295,13 +296,13 @@ static void test_nothing_goes_on_that_could_not_be_sent_at_once(void **state)
 	}
 }
 
-/* As packets, which the ring has more room for than for repeats. */
+/* They are sent again as packets, for which the ring has more room than for payload records. */
 static void test_a_run_begins_anew_behind_what_was_sent_again(void **state)
 {
 	(void)state;
 	begin_run(LANE_RC);
 	lanes_look_elsewhere();
-	/* For the last of them nothing is there to receive it. */
+	/* There is no receive request for the last of them. */
 	lane_post_receives(LANE_RC, 0, LANES_HALF - 1);
 	assert_int_equal(lane_post_plain(LANE_RC, 0, LANES_HALF), LANES_HALF);
 	lanes_take();

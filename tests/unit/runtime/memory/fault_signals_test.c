@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults that are resolved, and the others, which are the program's: with the handler that it had,
- * with one that it installs later, and with one that calls the handler before it. */
+/* Faults that are resolved, and all others, which go to the program's own handler: one installed
+ * before, one installed later, and one that calls the handler before it. */
 #include "runtime/memory/fault_signals.h"
 
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static void jump_first(int number, siginfo_t *info, void *context)
 	siglongjmp(way_out, 1);
 }
 
-/* As polite programs do. */
+/* As well-behaved programs do. */
 static void call_the_one_before(int number, siginfo_t *info, void *context)
 {
 	later_calls++;
@@ -125,7 +125,7 @@ static void test_other_faults_are_the_programs(void **state)
 	assert_int_equal(resolved, before);
 }
 
-/* It calls us, who would call it again for ever. */
+/* The program's handler calls ours, which must not call it back for ever. */
 static void test_a_later_handler_may_call_the_one_before(void **state)
 {
 	struct sigaction now;
@@ -145,7 +145,7 @@ static void test_a_later_handler_may_call_the_one_before(void **state)
 		touch();
 		assert_int_equal(later_calls, i);
 		assert_int_equal(first_calls, i);
-		/* It was left by a jump, and nothing else is changed by that. */
+		/* The handler left by a jump, which changes nothing else. */
 		may_resolve = true;
 		touch();
 		assert_int_equal(resolved, before + i);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams for memory that the program has given back: no fault, and nothing else is lost. */
+/* Datagrams to memory that the program has unmapped: there is no fault, and nothing else is lost.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

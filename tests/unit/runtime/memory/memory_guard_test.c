@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registered memory without its pages: what the thread that has the lock finds there, and what is
- * left when it has left the lock. */
+/* Registered memory without pages: what the thread that holds the lock reads there, and what
+ * remains after it has left the lock. */
 #include "runtime/memory/memory_guard.h"
 
 #include <errno.h>
@@ -101,7 +101,7 @@ static void test_protection_is_lifted_while_the_lock_is_held(void **state)
 	deregister(region, pages);
 }
 
-/* More pages than the guard has entries: rights come back on all of them. */
+/* There are more pages than guard entries: all of them get their protection back. */
 static void test_protection_of_many_pages_comes_back(void **state)
 {
 	enum { MANY = 3000 };
@@ -153,7 +153,7 @@ static void test_a_truncated_file_is_a_gap_until_it_grows(void **state)
 	close(file);
 }
 
-/* By a thread that has not got the favour of the lock. */
+/* In a thread that does not have the bias of the lock. */
 static void test_the_helper_is_guarded_as_well(void **state)
 {
 	struct region *region;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records in: garbage in a ring hurts nobody. */
+/* Incoming records: garbage in a ring does no harm. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -19,8 +19,8 @@ static void test_garbage_from_softibd_is_counted_not_obeyed(void **state)
 	(void)state;
 	assert_int_equal(runtime_get(pair.session, &runtime), 0);
 	before = runtime->malformed;
-	/* Only the test's own words: an answer to a flow that is none, and a question where none
-	 * belongs. */
+	/* Only words of the test: an answer for a flow that does not exist, and a question where
+	 * none belongs. */
 	adapter_lock(pair.ends[0].adapter);
 
 	struct ring_record *record = ring_reserve(&runtime->softibd.out, 4);
@@ -47,7 +47,7 @@ static void test_garbage_from_softibd_is_counted_not_obeyed(void **state)
 	pair_send_and_check(10, 4);
 }
 
-/* Packets that a peer never should have sent, by a ring that it was rightly given. */
+/* Packets that a peer should never have sent, in a ring that it rightly has. */
 static void test_random_packets_of_a_peer_do_no_harm(void **state)
 {
 	struct process_runtime *runtime;
@@ -152,7 +152,7 @@ static int end_datagrams(void **state)
 	return 0;
 }
 
-/* From ends[0] to ends[1]. It is complete as soon as it is in the ring. */
+/* From ends[0] to ends[1]. The message is complete as soon as it is in the ring. */
 static void send_datagram(const struct datagram_ends *ends, uint32_t seed)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -222,7 +222,7 @@ static void poll_for_nothing(unsigned count)
 	}
 }
 
-/* Whoever runs this may lose its processor for longer than anything really waits. */
+/* The thread of this test may lose its processor for longer than any real wait. */
 static void wait_at_most(time_ns max_ns)
 {
 	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
@@ -256,7 +256,7 @@ static void send_one_that_waits(const struct datagram_ends *ends, uint32_t seed)
 	}
 }
 
-/* By the lane, and by the long way. */
+/* By the fast path, and by the engine. */
 static void test_datagrams_wait_for_receive_requests_in_order(void **state)
 {
 	const struct datagram_ends *ends = *state;
@@ -297,7 +297,7 @@ static void test_helper_takes_what_waited_while_nobody_polls(void **state)
 	}
 }
 
-/* It is lost, as InfiniBand has it, and not the connection's message. */
+/* That datagram is lost, as InfiniBand allows, but the connection's message is not. */
 static void test_what_lies_behind_a_datagram_that_nobody_wants_comes_after_a_while(void **state)
 {
 	const struct datagram_ends *ends = *state;
@@ -335,7 +335,7 @@ static void test_nothing_waits_for_a_queue_pair_that_is_gone_or_in_error(void **
 	pair_send_and_check(100, 4);
 }
 
-/* The ring is given up, and the next goes by softibd: it does not overtake. */
+/* The ring is given up and the next packet goes through softibd: it does not overtake. */
 static void test_what_comes_by_the_fabric_stays_behind_what_waits(void **state)
 {
 	const struct datagram_ends *ends = *state;
@@ -359,8 +359,8 @@ static void test_what_comes_by_the_fabric_stays_behind_what_waits(void **state)
 	expect_datagram(1, 6);
 }
 
-/* Sends so many messages to an end with one receive request, by a sender that no RNR NAK is
- * repeated for. */
+/* Sends this many messages to an end with one receive request, from a sender that does not retry
+ * after an RNR NAK. */
 static void send_to_one_receive(struct pair_end *ends, unsigned count)
 {
 	ends[0].qp->qp.attributes.rnr_retry = 0;
@@ -380,7 +380,7 @@ static bool something_waits(void)
 	return any;
 }
 
-/* Polls nothing: the first message's completion stays where it is. */
+/* Does not poll: the completion of the first message stays in the CQ. */
 static void progress_until_something_waits(void)
 {
 	time_ns start = runtime_now();
@@ -427,7 +427,7 @@ static void expect_completion(struct pair_end *end, uint64_t wr_id, enum complet
 	assert_int_equal(completion.status, status);
 }
 
-/* By the lane, by the long way, and by softibd. */
+/* By the fast path, by the engine, and through softibd. */
 static void test_no_rnr_nak_while_receive_completions_are_not_polled(void **state)
 {
 	enum { MESSAGES = 5, WAYS = 3 };
@@ -455,7 +455,7 @@ static void test_no_rnr_nak_while_receive_completions_are_not_polled(void **stat
 	pair_set_verdict(RESOLVED_DIRECT);
 }
 
-/* In one go, so that the helper does not come in between: what the second end does is to post
+/* Holds the lock throughout, so that the progress thread does not interfere: the second end posts
  * sends, and then a receive request. */
 static void send_to_one_who_posts(struct pair_end *ends, uint64_t wr_id)
 {
@@ -482,7 +482,8 @@ static void send_to_one_who_posts(struct pair_end *ends, uint64_t wr_id)
 	adapter_unlock(ends[0].adapter);
 }
 
-/* It handles a completion that it has polled, and posts the receive request after the send. */
+/* The program handles a completion that it has polled, and posts the receive request after the
+ * send. */
 static void test_no_rnr_nak_while_the_program_posts_sends(void **state)
 {
 	struct pair_end ends[2];

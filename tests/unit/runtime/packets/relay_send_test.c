@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plain requests through a fake softibd: what goes by the lane, what does not, and that the bytes
- * and their order are the same. */
+/* Plain requests relayed by a fake softibd: which of them take the fast way, which do not, and that
+ * the bytes and their order are the same. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static void warm_up(void)
 		pair_send_and_check(8, i);
 }
 
-/* Whether the lane is open at a moment depends on what the helper does then. */
+/* Whether relay sends are possible at a moment depends on the progress thread. */
 static void test_plain_requests_go_straight_into_the_ring_of_softibd(void **state)
 {
 	time_ns start = runtime_now();
@@ -66,7 +66,8 @@ static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
 	pair_attachment()->may_go_fast = true;
 }
 
-/* What softibd said holds for a generation; who has a ring to the peer uses that. */
+/* An answer of softibd holds for one generation. A sender that has a ring to the peer uses the
+ * ring. */
 static void test_a_connection_that_may_have_a_ring_does_not_use_it(void **state)
 {
 	struct pair_end *end = &pair.ends[0];

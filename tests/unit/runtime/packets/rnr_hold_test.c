@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patience: one that posts late is waited for, one that never does is not for long. */
+/* The RNR hold: the responder waits for a program that posts late, and not for long for one that
+ * never posts. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -29,7 +30,7 @@ static void test_what_lies_at_one_place_waits_so_long_and_no_longer(void **state
 	assert_false(rnr_hold.is_waiting);
 }
 
-/* The peer repeats it after an RNR NAK, and may have a short ACK timeout. */
+/* The peer retries the message after an RNR NAK, and may have a short ACK timeout. */
 static void test_what_would_be_repeated_waits_a_millisecond_at_most(void **state)
 {
 	(void)state;
@@ -40,7 +41,8 @@ static void test_what_would_be_repeated_waits_a_millisecond_at_most(void **state
 	assert_int_equal(rnr_hold.left_ns, RNR_HOLD_MAX_NS - RNR_HOLD_RELIABLE_NS);
 }
 
-/* All that lies behind it goes at once, and it takes as long as was waited until the next waits. */
+/* Everything behind it goes at once. The next hold begins only after as much time as this one took.
+ */
 static void test_who_never_posts_is_waited_for_half_of_the_time_at_most(void **state)
 {
 	time_ns now = START, waited_ns = 0;
@@ -82,7 +84,7 @@ static void test_who_posts_soon_is_waited_for_for_ever(void **state)
 	}
 }
 
-/* Without a processor for two thirds of the time, say. */
+/* The program gets no processor for two thirds of the time. */
 static void test_who_posts_late_but_is_often_there_is_waited_for_for_ever(void **state)
 {
 	time_ns now = START;
@@ -96,7 +98,7 @@ static void test_who_posts_late_but_is_often_there_is_waited_for_for_ever(void *
 	}
 }
 
-/* Others share the ring: one message for each that a slow program posts a request for would starve
+/* Other queue pairs share the ring. Holding it for each message of a slow program would starve
  * them. */
 static void test_who_always_posts_late_is_not(void **state)
 {
@@ -120,7 +122,7 @@ static void test_nothing_waits_after_it_was_lost(void **state)
 	assert_true(rnr_hold_waits(&rnr_hold, 0, START + 1 + RNR_HOLD_MIN_NS));
 }
 
-/* Two threads read the clock before they have the lock. */
+/* Two threads read the clock before they take the lock. */
 static void test_time_that_goes_back_a_little_does_no_harm(void **state)
 {
 	(void)state;
@@ -130,7 +132,7 @@ static void test_time_that_goes_back_a_little_does_no_harm(void **state)
 	assert_true(rnr_hold_waits(&rnr_hold, 64, START - 200));
 }
 
-/* Or the sender would throw away what it could have kept. */
+/* Otherwise the sender would drop packets that it could have kept. */
 static void test_no_sender_takes_a_patient_reader_for_a_dead_one(void **state)
 {
 	(void)state;

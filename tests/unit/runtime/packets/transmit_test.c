@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets out by both data paths, and what softibd's answers and generations do to them.
+/* Outgoing packets on both data paths, and the effect of softibd's answers and generations.
  * Covers: runtime/channel_queues.c */
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void prepare(struct pair_end *end)
 	adapter_unlock(end->adapter);
 }
 
-/* A connection that nobody has used yet. */
+/* A connection without any traffic so far. */
 static void test_ring_is_fetched_before_the_first_message(void **state)
 {
 	uint32_t questions = __atomic_load_n(&pair.softibd.question_count, __ATOMIC_SEQ_CST);
@@ -45,7 +45,7 @@ static void test_ring_is_fetched_before_the_first_message(void **state)
 		assert_false(pair_is_overdue(start));
 		sched_yield();
 	}
-	/* It was asked for already. */
+	/* softibd has been asked already. */
 	prepare(&pair.ends[0]);
 	prepare(&pair.ends[1]);
 	pair_send_and_check(100, 1);
@@ -71,7 +71,7 @@ static void test_offloaded_flow_passes_softibd_by(void **state)
 	pair_send_and_check(PAIR_BUFFER_BYTES, 3);
 	assert_int_equal(pair_fabric_packets(), before);
 	assert_int_equal(__atomic_load_n(&pair.softibd.ring_fetch_count, __ATOMIC_SEQ_CST), 1);
-	/* Counted as if every packet of a train had gone alone. */
+	/* The counters count every packet of a train. */
 	assert_true(__atomic_load_n(&counters[2].packets, __ATOMIC_RELAXED) - packets_before >=
 		    PAIR_BUFFER_BYTES / 1024);
 }

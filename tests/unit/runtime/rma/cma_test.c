@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another process's memory: reached while it lives, and only that process's. */
+/* Another process's memory is accessible while that process lives, and no other memory is. */
 #include "runtime/rma/cma.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 enum { MEMORY_BYTES = 1 << 20 };
 
 static uint64_t nonce;
-static uint8_t bytes[MEMORY_BYTES]; /* the child has its own at the same address */
+static uint8_t bytes[MEMORY_BYTES]; /* the child has its own word at the same address */
 static pid_t child;
 
 static int start_child(void **state)
@@ -29,7 +29,7 @@ static int start_child(void **state)
 		kill(getpid(), SIGSTOP);
 		_exit(0);
 	}
-	/* Stopped: nothing that follows is its doing. */
+	/* The child is stopped: nothing that follows is its doing. */
 	return waitpid(child, NULL, WUNTRACED) == child ? 0 : -1;
 }
 
@@ -64,7 +64,7 @@ static void test_bytes_go_both_ways_in_any_number_of_parts(void **state)
 		assert_true(cma_read(&memory, (uintptr_t)bytes, &whole, 1, size));
 		assert_memory_equal(in, out, size);
 	}
-	/* The child's, not ours. */
+	/* The child's memory, not ours. */
 	assert_int_equal(bytes[5], 0);
 	cma_close(&memory);
 	free(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which way of copying is chosen, on machines on which one or the other is faster. */
+/* Which copy method is chosen, on machines where the one or the other is faster. */
 #include "runtime/rma/copy_method.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@ enum { MESSAGE_BYTES = 8 << 20, PIECES = 8 };
 
 static struct copy_method trials;
 
-/* Copies so many messages, each way at its pace; says how many of them went past the cache. */
+/* Copies this many messages, each method at its own speed. Returns how many went past the cache. */
 static unsigned copy_messages(unsigned count, time_ns cached_ns, time_ns past_ns)
 {
 	unsigned past = 0;
@@ -33,7 +33,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* The first lap of each, one that counts and two that are not faster. */
+/* The first lap of each method, one that counts and two that are not faster. */
 static void test_the_faster_way_is_found_after_both_were_tried(void **state)
 {
 	(void)state;
@@ -45,7 +45,7 @@ static void test_the_faster_way_is_found_after_both_were_tried(void **state)
 	assert_int_equal(copy_messages(128, 200, 300), 0);
 }
 
-/* What the other way left in the caches goes lap by lap. */
+/* The data that the other method left in the caches disappears lap by lap. */
 static void test_a_trial_goes_on_while_laps_get_faster(void **state)
 {
 	static const time_ns cached[] = {800, 700, 600, 500, 400, 300, 250, 200, 200};
@@ -83,8 +83,8 @@ static void test_another_state_of_the_machine_is_noticed(void **state)
 	assert_true(copy_messages(1000, 200, 300) < 600);
 }
 
-/* One that lost its processor in the middle of a copy, and one that found other things in the
- * cache than it would have left there. */
+/* One lap lost its processor in the middle of a copy, and one found other data in the cache than it
+ * would have left there. */
 static void test_slow_laps_and_the_first_one_decide_nothing(void **state)
 {
 	(void)state;
@@ -98,7 +98,7 @@ static void test_slow_laps_and_the_first_one_decide_nothing(void **state)
 	assert_int_equal(copy_messages(128, 200, 300), 0);
 }
 
-/* Nothing is known of a clock that stands, and too much of one that leaps. */
+/* A clock that stands tells nothing, and a clock that leaps tells too much. */
 static void test_strange_times_are_survived(void **state)
 {
 	(void)state;

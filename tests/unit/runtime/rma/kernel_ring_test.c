@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's ring: reads into pinned pages, all or none of it, and nowhere else. */
+/* The kernel's ring (io_uring): it reads into pinned pages, all bytes or none, and nowhere else. */
 #include "runtime/rma/kernel_ring.h"
 
 #include <errno.h>
@@ -23,9 +23,9 @@
 enum { PAGE_BYTES = 4096, MEMORY_BYTES = 8 * PAGE_BYTES };
 
 struct fixture {
-	int file; /* who pins */
+	int file; /* the ring that pins */
 	int source[2];
-	struct kernel_ring ring; /* who submits */
+	struct kernel_ring ring; /* the ring that submits */
 	uint8_t *memory;
 };
 
@@ -33,7 +33,7 @@ static void open_fixture(struct fixture *fixture)
 {
 	fixture->file = kernel_ring_create();
 	if (fixture->file < 0)
-		skip(); /* A kernel that has none, or does not let us. */
+		skip(); /* A kernel that has no io_uring, or does not allow it. */
 	fixture->memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(fixture->memory != MAP_FAILED);
@@ -44,7 +44,7 @@ static void open_fixture(struct fixture *fixture)
 	assert_true(fetched >= 0);
 	assert_int_not_equal(fetched, fixture->file);
 	assert_int_equal(kernel_ring_open(&fixture->ring, fetched, fixture->source[0]), 0);
-	/* The ring keeps it. */
+	/* The ring keeps the file. */
 	close(fixture->source[0]);
 }
 
@@ -76,7 +76,7 @@ static void test_bytes_go_where_they_are_sent(void **state)
 	open_fixture(&fixture);
 	assert_int_equal(
 		kernel_ring_pin(fixture.file, 0, fixture.memory + PAGE_BYTES, 2 * PAGE_BYTES), 0);
-	/* More than the ring has places. */
+	/* More than the ring has entries. */
 	for (unsigned i = 0; i < 100; i++) {
 		const size_t offset = PAGE_BYTES + i * 64;
 		const int byte_count = snprintf(text, sizeof(text), "message %u", i);
@@ -142,7 +142,7 @@ static void test_what_was_unpinned_is_out_of_reach(void **state)
 	put(&fixture, "efgh", 4);
 	assert_true(read_to(&fixture, 3, 0, 4) < 0);
 	assert_memory_equal(fixture.memory, "abcd", 4);
-	/* And again in another place. */
+	/* Once more at another offset. */
 	assert_int_equal(kernel_ring_pin(fixture.file, 3, fixture.memory + PAGE_BYTES, PAGE_BYTES),
 			 0);
 	assert_int_equal(read_to(&fixture, 3, PAGE_BYTES, 4), 4);
@@ -160,7 +160,7 @@ static void test_a_source_that_has_too_little_is_not_waited_for(void **state)
 	put(&fixture, "abc", 3);
 	assert_int_equal(read_to(&fixture, 0, 0, 8), 3);
 	assert_memory_equal(fixture.memory, "abc\0", 4);
-	/* With nothing at all the kernel itself waits for more, or says so. */
+	/* With no bytes at all the kernel itself waits for more, or returns an error. */
 	assert_true(read_to(&fixture, 0, 0, 8) < 0);
 	close_fixture(&fixture);
 }
@@ -176,7 +176,7 @@ static void test_memory_that_is_not_there_is_not_pinned(void **state)
 	close_fixture(&fixture);
 }
 
-/* The parent keeps the pages, whatever it or the child does to them first. */
+/* The parent keeps the pages, whichever of parent and child writes to them first. */
 static void test_the_child_of_a_fork_has_copies(void **state)
 {
 	struct fixture fixture;
@@ -242,13 +242,13 @@ static bool forbid(long number)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* Exits with 0 if the filter makes an error of the call. */
+/* Exits with 0 if the filter makes the call fail. */
 static void call_forbidden(const struct fixture *fixture, long number)
 {
 	struct kernel_ring ring;
 	bool is_well = false;
 
-	/* Without filters there is nothing to see. */
+	/* Without seccomp filters there is nothing to test. */
 	if (!forbid(number))
 		_exit(0);
 	if (number == SYS_io_uring_setup || number == SYS_io_uring_register)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a peer's exposure allows, and bytes on their way there and back. */
+/* What the exported rkeys of a peer allow, and copies to and from its memory. */
 #include "runtime/rma/peer_memory.h"
 
 #include <setjmp.h>
@@ -105,7 +105,7 @@ static void test_words_that_lie_oddly_are_left_to_the_responder(void **state)
 	(void)state;
 	assert_true(allows(0x1200, ACCESS_REMOTE_ATOMIC, 0x100008, 8, &found));
 	assert_false(allows(0x1200, ACCESS_REMOTE_ATOMIC, 0x100004, 8, &found));
-	/* And those that are not shared. */
+	/* Also bytes that are not shared. */
 	assert_true(published_keys_put(keys(), 0, &region, 0));
 	assert_false(allows(0x1200, ACCESS_REMOTE_ATOMIC, 0x100008, 8, &found));
 	assert_true(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100008, 8, &found));
@@ -121,8 +121,8 @@ static void test_what_is_shared_no_more_is_reached_otherwise(void **state)
 	header->shared_is_off = 1;
 	assert_true(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 	assert_null(found.shared);
-	/* What moves is left to the responder: what is written to the one place may be lost with
-	 * it. */
+	/* Pages that are being moved are left to the responder: a byte written to the old page may
+	 * be lost. */
 	header->is_moving = 1;
 	assert_false(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 	assert_false(allows(0x1200, ACCESS_REMOTE_READ, 0x100000, 8, &found));
@@ -132,7 +132,7 @@ static void test_what_is_shared_no_more_is_reached_otherwise(void **state)
 	header->is_moving = 0;
 	header->shared_is_off = 1;
 	assert_true(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
-	/* Or not at all. */
+	/* Or to no page at all. */
 	cma_close(&peer_memory.memory);
 	assert_false(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 }
@@ -174,8 +174,8 @@ static void test_bytes_of_several_places_go_there_and_back(void **state)
 	}
 }
 
-/* Longer than caches are: copied in one way and then in another, from odd places to odd places, and
- * not a byte more. */
+/* Longer than any cache: copied by one method and then by the other, from odd offsets to odd
+ * offsets, and not a byte more. */
 static void test_long_messages_go_there_and_back(void **state)
 {
 	enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages that are pinned for a peer: which, for how long, and for whom not. */
+/* Pinned ranges: which pages are pinned for a peer, for how long, and for whom not. */
 #include "runtime/rma/pinned_range.h"
 
 #include "runtime/rma/rkey_export.h"
@@ -19,7 +19,7 @@
 
 enum { REGION_BYTES = 20 * PINNED_RANGE_BYTES, ALL = 7 /* local write, remote write and read */ };
 
-static uint8_t *memory; /* on a boundary of blocks */
+static uint8_t *memory; /* aligned to a range */
 static const uint64_t proof = 0x1234567890;
 static uint32_t ask_number;
 
@@ -87,7 +87,7 @@ static void expect_window(unsigned index, const uint8_t *begin, size_t byte_coun
 	assert_int_equal(window->byte_count, byte_count);
 }
 
-/* As a peer has it. */
+/* As the peer gets the descriptor. */
 static struct kernel_ring ring = {.file = -1};
 static int source;
 
@@ -159,7 +159,7 @@ static void test_the_block_that_was_asked_for_is_pinned(void **state)
 		published_key_id(pair_attachment()->rkey_export.keys, view.entry, view.sequence));
 	assert_int_equal(write_by_ring(0, memory + 2 * PINNED_RANGE_BYTES + 8, 0x55aa), 8);
 	assert_int_equal(memory[2 * PINNED_RANGE_BYTES + 8], 0xaa);
-	/* Asked for again it is the same. */
+	/* A second request for the range gets the same pin. */
 	ask(region, memory + 3 * PINNED_RANGE_BYTES - 1);
 	assert_int_equal(window_count(), 1);
 	ask(region, memory + 3 * PINNED_RANGE_BYTES);
@@ -213,7 +213,7 @@ static void test_a_key_that_goes_takes_its_windows_along(void **state)
 	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_RANGE_BYTES);
 	assert_true(write_by_ring(0, memory, 7) < 0);
 	assert_int_equal(write_by_ring(1, memory, 7), 8);
-	/* The place is another's now. */
+	/* The slot belongs to another range now. */
 	ask(other, memory + PINNED_RANGE_BYTES);
 	assert_int_equal(pinned()->windows[0].serial, 3);
 	remove_region(other);
@@ -284,7 +284,7 @@ static void test_memory_that_is_gone_is_not_pinned(void **state)
 	remove_region(region);
 }
 
-/* A peer whose memory we can't reach is not to have a ring of ours, nor we his calls. */
+/* A peer whose memory we can't access must not get a ring of ours, and we make no calls for it. */
 static void test_without_the_proof_there_is_no_ring(void **state)
 {
 	struct region *region = add_region(memory, REGION_BYTES, ALL);

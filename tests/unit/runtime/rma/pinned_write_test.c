@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short WRITEs to pages that the peer has pinned: every byte arrives, by this way or the other. */
+/* Short WRITEs to pinned pages of the peer: every byte arrives, through the ring or otherwise. */
 #include "runtime/rma/pinned_write.h"
 
 #include <errno.h>
@@ -27,13 +27,13 @@ static struct pinned_ranges *windows(void)
 	return &pair_channel()->rma_out->pinned;
 }
 
-/* The first block that lies in the target's buffer as a whole, as an offset. */
+/* Offset of the first range that lies completely in the target's buffer. */
 static uint64_t first_block(void)
 {
 	return PINNED_RANGE_BYTES - (uintptr_t)pair.ends[1].buffer % PINNED_RANGE_BYTES;
 }
 
-/* Of the first bytes of the one buffer to a place in the other. */
+/* WRITEs the first bytes of one buffer to an offset of the other. */
 static void write_to(uint64_t offset, uint32_t byte_count)
 {
 	struct pair_end *from = &pair.ends[0], *to = &pair.ends[1];
@@ -59,7 +59,7 @@ static void write_to(uint64_t offset, uint32_t byte_count)
 	assert_int_equal(completion.status, COMPLETION_SUCCESS);
 }
 
-/* The same with bytes that nobody has seen before; nothing but their place changes. */
+/* The same with new bytes; only the offset changes. */
 static void write_and_check(uint64_t offset, uint32_t byte_count, uint32_t seed)
 {
 	uint8_t *place = pair.ends[1].buffer + offset;
@@ -79,7 +79,7 @@ static void let_target_work(void)
 	runtime_unlock(pair_attachment());
 }
 
-/* Writes there until it is pinned. */
+/* WRITEs there until the range is pinned. */
 static void have_pinned(uint64_t offset)
 {
 	const uint32_t before = pinned()->ring.count;
@@ -92,7 +92,7 @@ static void have_pinned(uint64_t offset)
 	assert_true(pinned()->ring.count > before);
 }
 
-/* Whether it went by the pinned pages. */
+/* Whether the WRITE went through the pinned pages. */
 static bool is_pinned_write(uint64_t offset, uint32_t byte_count)
 {
 	const uint32_t before = pinned()->ring.count;
@@ -110,7 +110,7 @@ static int start(void **state)
 	return pair.ends[0].qp->qp.owner_rma ? 0 : -1;
 }
 
-/* As if the two were two processes that have not written to each other yet. */
+/* As if the two ends were processes that have not written to each other yet. */
 static int begin(void **state)
 {
 	(void)state;
@@ -132,9 +132,9 @@ static void test_many_short_writes_have_their_pages_pinned(void **state)
 	have_pinned(place + 100);
 	assert_int_equal(pinned()->asked, 1);
 	assert_true(is_pinned_write(place + 100, 8));
-	/* All of the block is. */
+	/* The whole range is pinned. */
 	assert_true(is_pinned_write(place + PINNED_RANGE_BYTES / 2, 1));
-	/* Others are, when many go there. */
+	/* Other ranges are pinned when many WRITEs go there. */
 	assert_false(is_pinned_write(place + PINNED_RANGE_BYTES, 8));
 	have_pinned(place + PINNED_RANGE_BYTES);
 	for (unsigned i = 0; i < 20; i++)
@@ -158,7 +158,7 @@ static void test_windows_are_used_up_to_their_edges(void **state)
 	assert_false(is_pinned_write(begin_at, PINNED_WRITE_BYTES_MAX + 1));
 }
 
-/* The staging pages come round many times, and at every offset. */
+/* The staging pages are reused many times, and at every offset. */
 static void test_every_byte_arrives_whatever_the_sizes(void **state)
 {
 	const uint64_t place = first_block();
@@ -189,7 +189,7 @@ static void test_what_is_taken_back_is_written_the_other_way(void **state)
 	runtime_unlock(pair_attachment());
 	assert_false(is_pinned_write(place, 8));
 	assert_int_equal(pinned()->state, PINNED_OPEN);
-	/* And is pinned again where it goes on. */
+	/* The range is pinned again when WRITEs continue there. */
 	have_pinned(place);
 	assert_true(is_pinned_write(place, 8));
 }
@@ -216,14 +216,14 @@ static void test_another_registration_has_other_windows(void **state)
 	have_pinned(place);
 }
 
-/* What does not go by the ring goes the other way, and no more by the ring. */
+/* A WRITE that fails in the ring goes the other way, and later WRITEs no longer use the ring. */
 static void test_a_surprise_ends_it_and_loses_nothing(void **state)
 {
 	const uint64_t place = first_block();
 
 	(void)state;
 	have_pinned(place);
-	/* The pages go without a word. */
+	/* The pages disappear without notice. */
 	assert_int_equal(kernel_ring_unpin((int)windows()->ring_number - 1, 0), 0);
 	assert_false(is_pinned_write(place, 8));
 	assert_int_equal(pinned()->state, PINNED_OFF);
@@ -240,7 +240,8 @@ static void test_half_of_it_is_not_written_twice(void **state)
 	(void)state;
 	have_pinned(place);
 	ring = &pinned()->ring;
-	/* All but the next five bytes have gone from the pipe; they are what lies at the cursor. */
+	/* All but the next five bytes have left the pipe; these five are the bytes at the cursor.
+	 */
 	pinned()->cursor = sizeof(drained) - 5;
 	runtime_lock(pair_attachment());
 	for (uint32_t left = (uint32_t)sizeof(drained) - 5 - ring->count * 8; left;) {
@@ -306,7 +307,7 @@ static void test_nobody_asks_again_and_again_in_vain(void **state)
 	(void)state;
 	pinned()->refused_count = 0;
 	for (unsigned i = 0; i < 5000; i++) {
-		/* As if nothing could be pinned. */
+		/* As if no memory could be pinned. */
 		memset(windows()->windows, 0, sizeof(windows()->windows));
 		windows()->answered = pinned()->asked;
 		write_to(place, 8);
@@ -326,7 +327,7 @@ static void test_the_child_of_a_fork_has_none_of_it(void **state)
 	const int own_file = (int)windows()->ring_number - 1;
 	pid_t child = fork();
 
-	/* The handlers of the session have done it. */
+	/* The fork handlers of the session have done it. */
 	if (child == 0)
 		_exit(pinned()->state == PINNED_OFF && close(file) != 0 && close(pipe) != 0 &&
 				      close(own_file) != 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process publishes of its keys, and how it waits for those who use them. */
+/* The rkeys that a process exports, and how it waits for the peers that use them. */
 #include "runtime/rma/rkey_export.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static void test_keys_are_published_while_they_live(void **state)
 	struct region *region;
 
 	(void)state;
-	/* The pair's own. */
+	/* The pair's own region. */
 	assert_true(published_keys_read(published(), 1, end->region->key, &view));
 	assert_ptr_equal(view.region.bytes, end->buffer);
 	assert_ptr_equal(view.region.pd, end->pd);
@@ -41,7 +41,7 @@ static void test_keys_are_published_while_they_live(void **state)
 	assert_true(published_keys_read(published(), 1, key, &view));
 	assert_int_equal(region_deregister(memory, region), 0);
 	assert_false(published_keys_read(published(), 1, key, &view));
-	/* What no peer could reach is nobody's business. */
+	/* Memory that no peer could access is not exported. */
 	assert_int_equal(
 		region_register(memory, end->pd, end->buffer, 100, 0, ACCESS_LOCAL_WRITE, &region),
 		0);
@@ -78,7 +78,7 @@ static pthread_t start_waiting(void)
 
 	has_returned = false;
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_it, NULL), 0);
-	/* It can't be seen to wait; but if it did not, it would have come back by now. */
+	/* Waiting can't be observed; but if it did not wait, it would have returned by now. */
 	for (unsigned i = 0; i < 2000; i++)
 		sched_yield();
 	return thread;
@@ -92,11 +92,11 @@ static void test_a_peer_at_work_is_waited_for(void **state)
 	pthread_t thread = start_waiting();
 
 	assert_false(__atomic_load_n(&has_returned, __ATOMIC_SEQ_CST));
-	/* At work again already, but at something that it began later. */
+	/* Copying again already, but a copy that began later. */
 	__atomic_store_n(&area.hazard, 9, __ATOMIC_SEQ_CST);
 	for (unsigned i = 0; i < 2000 && !__atomic_load_n(&has_returned, __ATOMIC_SEQ_CST); i++)
 		sched_yield();
-	/* A thread that began so late that it saw this one waits for its end. */
+	/* A thread that began so late that it found this one waiting waits for its end. */
 	__atomic_store_n(&area.hazard, 10, __ATOMIC_SEQ_CST);
 	pthread_join(thread, NULL);
 	assert_true(has_returned);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that sent no packet, counted as if they had. */
+/* RMA requests send no packets, and are counted as if they had. */
 #include "runtime/rma/rma_counters.h"
 
 #include <setjmp.h>

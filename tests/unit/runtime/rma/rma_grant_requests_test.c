@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many connections, each used for the first time: who asks for whom, and what comes of it. */
+/* Many connections, each used for the first time: which of them ask for a grant, on whose behalf,
+ * and with which outcome. */
 #include "runtime/rma/rma_grant_requests.h"
 
 #include <setjmp.h>
@@ -13,11 +14,11 @@
 
 enum {
 	CONNECTIONS = 120,
-	AHEAD = 64,  /* what placement_questions.c asks for */
-	BROKEN = 20, /* this one is in Error */
+	AHEAD = 64,  /* the number that rma_grant_requests.c asks for */
+	BROKEN = 20, /* this connection is in Error */
 };
 
-/* By connection, the ends. */
+/* The ends of each connection. */
 static struct pair_end ends[CONNECTIONS][2];
 
 static const struct rma *placement_of(unsigned i)
@@ -43,7 +44,7 @@ static struct send_request write_request(const struct sge *sge)
 	};
 }
 
-/* As ibv_post_send does. Returns whether it was carried out at once. */
+/* Posts as ibv_post_send does. Returns whether the request was carried out at once. */
 static bool post_write(unsigned i)
 {
 	struct pair_end *end = &ends[i][0];
@@ -79,7 +80,7 @@ static bool write_and_check(unsigned i)
 	return is_at_once;
 }
 
-/* Lets both ends work until the answer is there. */
+/* Lets both ends work until the answer has come. */
 static void wait_for_answer(unsigned i)
 {
 	const time_ns start = runtime_now();
@@ -141,7 +142,7 @@ static void test_the_second_in_a_row_asks_for_those_behind(void **state)
 		assert_null(placement_of(i));
 }
 
-/* And at half way there for the next ones. */
+/* And half way there, for the next ones. */
 static void test_the_first_request_of_those_needs_no_packet(void **state)
 {
 	(void)state;
@@ -182,7 +183,7 @@ static void test_a_queue_pair_that_was_asked_for_sends_as_ever(void **state)
 	pair.ends[1].qp = first[1].qp;
 }
 
-/* Whether or not the answer is there: the question went before the request. */
+/* Whether or not the answer has come: the question went before the request. */
 static void test_a_request_before_the_answer_follows_the_question(void **state)
 {
 	const unsigned used = 60;
@@ -197,7 +198,7 @@ static void test_a_request_before_the_answer_follows_the_question(void **state)
 	pair_fill(end->buffer, 64, 60);
 	adapter_lock(end->adapter);
 
-	/* An answer to another question is none. */
+	/* An answer to another question does not count. */
 	const uint32_t ask_number = rma->ask_number;
 
 	rma->ask_number = ask_number + 1000;

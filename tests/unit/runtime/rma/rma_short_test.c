@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short WRITEs and READs past the packets: the lane does what the long way does. */
+/* Short WRITEs and READs by RMA leave the same state as requests of any other form. */
 #include "runtime/rma/rma_short.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "unit/runtime/runtime_pair.h"
 #include "unit/runtime/shared_pages.h"
 
-/* From or to the first end's buffer, in so many parts: the lane takes those that have one. */
+/* From or to the first end's buffer, in this many SGEs: the short form takes requests with one. */
 static void request_at(enum send_opcode opcode, uint64_t address, uint32_t byte_count,
 		       unsigned part_count, uint64_t wr_id)
 {
@@ -47,7 +47,7 @@ static void request_at(enum send_opcode opcode, uint64_t address, uint32_t byte_
 	assert_int_equal(completion.byte_count, byte_count);
 }
 
-/* As ibv_post_send posts it; asserts whether it was carried out at once. */
+/* Posts as ibv_post_send does, and asserts whether the request was carried out at once. */
 static void place_at(enum send_opcode opcode, uint64_t address, uint32_t byte_count, uint32_t flags,
 		     uint64_t wr_id)
 {
@@ -102,14 +102,14 @@ static void test_writes_go_to_the_shared_pages(void **state)
 		memset(pair.ends[1].buffer, 0, 200000);
 		write_at(page_begin() + offset, sizes[i], i);
 		assert_memory_equal(shared() + offset, pair.ends[0].buffer, sizes[i]);
-		/* Nothing of it went the other way. */
+		/* No part of it went by packets. */
 		for (unsigned j = 0; j < 200000; j++)
 			assert_int_equal(pair.ends[1].buffer[j], 0);
 	}
 	share(0);
 }
 
-/* And what is read comes from there. */
+/* And READs read from there. */
 static void test_reads_come_from_the_shared_pages(void **state)
 {
 	static const uint32_t sizes[] = {1, 8, 1024, 1025, 50000};
@@ -130,7 +130,7 @@ static void test_reads_come_from_the_shared_pages(void **state)
 	share(0);
 }
 
-/* Memory that is not shared is reached by the system, in the lane too. */
+/* Memory that is not shared is accessed by system calls, in the short form too. */
 static void test_what_is_not_shared_is_written_and_read_too(void **state)
 {
 	static const uint32_t sizes[] = {1, 8, 1025, 50000};
@@ -151,7 +151,8 @@ static void test_what_is_not_shared_is_written_and_read_too(void **state)
 	}
 }
 
-/* What one request was allowed says nothing about the next if the peer took it back in between. */
+/* If the peer took its grant back in between, the success of one request says nothing about the
+ * next. */
 static void test_what_was_taken_back_is_not_used_any_more(void **state)
 {
 	(void)state;
@@ -172,7 +173,7 @@ static void test_what_was_taken_back_is_not_used_any_more(void **state)
 	share(0);
 }
 
-/* A peer that moves its pages takes packets for them. */
+/* A peer that is moving its pages takes packets for them. */
 static void test_what_moves_is_not_written_to(void **state)
 {
 	struct rkey_export_header *header = pair_attachment()->rkey_export.header;
@@ -190,7 +191,7 @@ static void test_what_moves_is_not_written_to(void **state)
 		assert_memory_equal((const uint8_t *)page_begin(), pair.ends[0].buffer, 64);
 		assert_int_equal(rma->message_count - before, !is_moving);
 	}
-	/* What is in the shared part does not move. */
+	/* Pages in the shared part do not move. */
 	share(PLACE + 1);
 	write_at(page_begin(), 64, 3);
 	assert_memory_equal(shared(), pair.ends[0].buffer, 64);
@@ -198,8 +199,8 @@ static void test_what_moves_is_not_written_to(void **state)
 	share(0);
 }
 
-/* The same requests once by the lane, once by the long way, once without being posted: every count
- * grows by the same. */
+/* The same requests in the short form, in the general form and without being posted: every counter
+ * grows by the same number. */
 static void test_the_books_are_those_of_the_long_way(void **state)
 {
 	struct books before[3], after[3];
@@ -255,7 +256,7 @@ static void test_what_is_not_posted_is_written_and_read_too(void **state)
 		assert_int_equal(pair.ends[0].buffer[byte_count], 0xee);
 	}
 	share(0);
-	/* The unsignaled ones' slots come back with this, and the responder has counted them all.
+	/* This frees the slots of the unsignaled requests, and the responder has counted them all.
 	 */
 	pair_send_and_check(100, 4);
 }
@@ -276,7 +277,7 @@ static bool place_listed(uint32_t byte_count, uint32_t key)
 	return adapter_rma_listed(end->adapter, end->qp, &request);
 }
 
-/* The lock is held meanwhile. */
+/* The test holds the lock meanwhile. */
 static void test_a_long_list_is_not_carried_out_in_one_go(void **state)
 {
 	enum { BYTES = 100000, LIST_MAX = 200 };
@@ -299,7 +300,7 @@ static void test_a_long_list_is_not_carried_out_in_one_go(void **state)
 	pair_poll_one(end, &completion);
 }
 
-/* What is queued goes first, and what the target does not allow goes by packets. */
+/* Queued requests go first, and requests that the target does not allow go by packets. */
 static void test_what_has_to_wait_or_fails_is_left_to_be_posted(void **state)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -325,7 +326,7 @@ static void test_what_has_to_wait_or_fails_is_left_to_be_posted(void **state)
 	pair_poll_one(end, &completion);
 	pair_poll_one(end, &completion);
 
-	/* A grant that was taken back is asked for again. */
+	/* A grant that was taken back is requested again. */
 	adapter_lock(end->adapter);
 	rma_target_end(&pair.ends[1].qp->qp);
 	assert_false(place_listed(8, request.remote_key));
@@ -335,7 +336,7 @@ static void test_what_has_to_wait_or_fails_is_left_to_be_posted(void **state)
 	place_at(SEND_RDMA_WRITE, page_begin(), 8, SEND_SIGNALED, 2);
 }
 
-/* The same error as ever. It ends the queue pair, so it comes last. */
+/* The same error as by packets. It ends the queue pair, so it comes last. */
 static void test_a_wrong_key_is_told_by_the_packets_way(void **state)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -368,7 +369,7 @@ static void test_the_edges_of_a_region_are_not_shared(void **state)
 	(void)state;
 	share(PLACE + 1);
 	pair_fill(pair.ends[0].buffer, 64, 9);
-	/* Across the beginning of the whole pages, where the buffer has something before it. */
+	/* Across the start of the whole pages, if the buffer starts before it. */
 	if ((uintptr_t)pair.ends[1].buffer % 4096 == 0)
 		skip();
 	write_at(page_begin() - 8, 64, 1);
@@ -376,7 +377,7 @@ static void test_the_edges_of_a_region_are_not_shared(void **state)
 	share(0);
 }
 
-/* Where the peer says that its pages are is a stranger's word. */
+/* The peer's statement of where its pages are is untrusted. */
 static void test_places_that_there_are_not_are_not_used(void **state)
 {
 	static const uint64_t places[] = {RKEY_EXPORT_SHARED_BYTES + 1,

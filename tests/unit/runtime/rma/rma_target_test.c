@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Peers that ask to act on this process's memory: who is granted, and who is not. */
+/* Peers that ask for RMA on this process's memory: which get a grant, and which do not. */
 #include "runtime/rma/rma_target.h"
 
 #include <setjmp.h>
@@ -32,7 +32,7 @@ struct question {
 	struct ring_record record;
 };
 
-/* As the queue pair of the first end would ask. */
+/* The question that the queue pair of the first end would ask. */
 static void make_question(uint32_t index, uint32_t psn_change, struct question *ret_question)
 {
 	const struct qp *qp = &pair.ends[0].qp->qp;
@@ -87,7 +87,7 @@ static void test_a_connected_queue_pair_is_granted(void **state)
 	assert_ptr_equal((void *)(uintptr_t)grant(3)->pd, target->pd);
 	assert_int_equal(grant(3)->access, target->attributes.access);
 	assert_non_null(target->responder.placed);
-	/* The same queue pair under another number: the old one ends. */
+	/* The same queue pair under another number: the old grant ends. */
 	make_question(4, 0, &question);
 	ask(&question);
 	assert_false(is_granted(3));
@@ -99,7 +99,7 @@ static void test_only_what_its_packets_would_pass_is_granted(void **state)
 	struct question question;
 
 	(void)state;
-	/* A PSN that it does not expect. */
+	/* A PSN that the queue pair does not expect. */
 	make_question(5, 1, &question);
 	ask(&question);
 	assert_false(is_granted(5));
@@ -118,10 +118,10 @@ static void test_only_what_its_packets_would_pass_is_granted(void **state)
 	question.body[sizeof(struct rma_grant_request) + 7] ^= 0x55;
 	ask(&question);
 	assert_false(is_granted(5));
-	/* A place that there is not. */
+	/* A slot that does not exist. */
 	make_question(RMA_QPS_MAX, 0, &question);
 	ask(&question);
-	/* An adapter that there is not. */
+	/* An adapter that does not exist. */
 	make_question(5, 0, &question);
 	question.record.port = 0xff01;
 	ask(&question);
@@ -146,7 +146,7 @@ static void test_a_modify_takes_it_back(void **state)
 	assert_null(pair.ends[1].qp->qp.responder.placed);
 }
 
-/* Input from a stranger. */
+/* Untrusted input. */
 static void test_nonsense_is_survived(void **state)
 {
 	struct random random = random_seeded(5);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* WRITEs like the one before: they do what others do, and only while nothing has changed. */
+/* WRITEs by the RMA template: they leave the same state as any other WRITE, and only go while
+ * nothing has changed. */
 #include "runtime/fast/send_template.h"
 
 #include <setjmp.h>
@@ -13,7 +14,7 @@
 #include "unit/runtime/runtime_pair.h"
 #include "unit/runtime/shared_pages.h"
 
-/* A WRITE of the first end, all of whose parts can be made to differ. */
+/* A WRITE of the first end; the test can change each of its fields. */
 struct write {
 	uint64_t wr_id;
 	uint32_t flags;
@@ -58,7 +59,7 @@ static const uint8_t *place_again(const struct write *write)
 				       write->flags, &write->sge, &write->remote);
 }
 
-/* As a poll that finds it. Returns how many there were. */
+/* Does what a poll does that finds completions. Returns how many there were. */
 static unsigned take_completions(uint64_t *ret_last_wr_id)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -77,7 +78,7 @@ static unsigned take_completions(uint64_t *ret_last_wr_id)
 	return count;
 }
 
-/* Two in a row, and those like them are remembered; the helper may have had the lock since. */
+/* Two equal WRITEs in a row make the template; the progress thread may have held the lock since. */
 static void remember(const struct write *write)
 {
 	const time_ns start = adapter_now(pair.ends[0].adapter);
@@ -113,7 +114,7 @@ static int start(void **state)
 	const struct send_request request = request_of(&write);
 	struct completion completion;
 
-	/* One of them asks the peer whether it may. */
+	/* One of them asks the peer for a grant. */
 	while (!place(&write)) {
 		adapter_lock(end->adapter);
 		if (qp_post_send(&end->qp->qp, 0, &request) != 0)
@@ -126,7 +127,7 @@ static int start(void **state)
 	return pair.ends[0].qp->qp.owner_rma ? 0 : -1;
 }
 
-/* Each count grows as it does the other way, and the responder agrees. */
+/* Each counter grows as it does without the template, and the responder agrees. */
 static void test_writes_do_what_others_do(void **state)
 {
 	static const uint32_t sizes[] = {1, 3, 8, 13, 64, 1024, 5000};
@@ -219,7 +220,7 @@ static void test_what_is_not_like_it_is_left(void **state)
 		remember(&usual);
 		assert_false(place_again(&write));
 	}
-	/* The last bytes that there are. */
+	/* The last bytes of the region. */
 	struct write last = usual;
 
 	last.sge.address = end - 8;
@@ -227,7 +228,7 @@ static void test_what_is_not_like_it_is_left(void **state)
 	share(0);
 }
 
-/* Bytes that are said in the request itself need no key. */
+/* Inline bytes need no key. */
 static void test_inline_bytes_have_no_key(void **state)
 {
 	uint64_t outside = 0x1122334455667788;
@@ -243,7 +244,7 @@ static void test_inline_bytes_have_no_key(void **state)
 	share(0);
 }
 
-/* What others change while nobody here has the lock, where they write it. */
+/* Values that others change while nobody here holds the lock, each changed where they write it. */
 static uint32_t *word_of_others(unsigned index)
 {
 	const struct rma_template *again = &pair_attachment()->rma_template;
@@ -289,7 +290,7 @@ static void test_what_others_change_is_seen(void **state)
 	share(0);
 }
 
-/* Whatever else is done with the lock makes it ask again; a look that finds nothing does not. */
+/* Any other use of the lock ends the template; a poll that finds nothing does not. */
 static void test_what_is_done_meanwhile_makes_it_forget(void **state)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -339,7 +340,7 @@ static void test_a_full_queue_is_left(void **state)
 		assert_true(++count <= qp->requester.queue.requests_max);
 	assert_int_equal(count, qp->requester.queue.requests_max);
 	assert_false(place_again(&write));
-	/* As if they had been given back. */
+	/* As if the slots had been freed. */
 	qp->requester.queue.head = qp->requester.queue.done;
 	write.flags = SEND_SIGNALED;
 	assert_true(place(&write));
@@ -347,7 +348,7 @@ static void test_a_full_queue_is_left(void **state)
 	share(0);
 }
 
-/* It ends the queue pair, so it comes last. */
+/* This ends the queue pair, so it comes last. */
 static void test_a_completion_without_room_ends_the_queue_pair(void **state)
 {
 	struct pair_end *end = &pair.ends[0];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One-sided requests between two adapters of this process: past the packets where they may, by them
- * where they must, and the same to whoever looks. */
+/* RMA between two adapters of this process: without packets where that is allowed, by packets where
+ * it is not, and with the same outcome. */
 #include "runtime/rma/rma.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include "runtime/rma/rma_target.h"
 #include "unit/runtime/runtime_pair.h"
 
-/* Of all direct channels: there is one. */
+/* All direct channels: there is one. */
 static uint64_t bytes_in_rings(void)
 {
 	return pair_attachment()->channel_count ? pair_attachment()->channels[0]->out.tail : 0;
@@ -32,7 +32,7 @@ static void one_sided(enum send_opcode opcode, uint32_t byte_count, uint32_t see
 	assert_memory_equal(pair.ends[0].buffer, pair.ends[1].buffer, byte_count);
 }
 
-/* Requests until one has sent nothing. */
+/* Sends requests until one has used no packets. */
 static bool comes_to_send_nothing(void)
 {
 	for (uint32_t i = 0; i < 100; i++) {
@@ -85,7 +85,7 @@ static void test_sends_and_one_sided_requests_mix(void **state)
 	assert_true(comes_to_send_nothing());
 }
 
-/* What is counted is what packets would have been. */
+/* The counters count the packets that the requests stand for. */
 static void test_counters_go_on(void **state)
 {
 	const struct flow_counters *counters =
@@ -111,7 +111,7 @@ static void test_a_new_generation_ends_it_until_the_flow_is_direct_again(void **
 	assert_true(comes_to_send_nothing());
 }
 
-/* The whole list goes while the first is being acknowledged, and in order. */
+/* The whole list goes, in order, while the first request is being acknowledged. */
 static void test_a_stream_of_writes_comes_to_need_no_packets(void **state)
 {
 	struct completion completion;
@@ -130,7 +130,7 @@ static void test_a_stream_of_writes_comes_to_need_no_packets(void **state)
 	assert_true(comes_to_send_nothing());
 }
 
-/* From ends[0] to the other's buffer. */
+/* From ends[0] to the buffer of the other end. */
 static struct send_request write_request(uint64_t wr_id, const struct sge *sge)
 {
 	return (struct send_request){
@@ -144,7 +144,7 @@ static struct send_request write_request(uint64_t wr_id, const struct sge *sge)
 	};
 }
 
-/* One request goes by packets behind the question, and the rest past them when it was answered. */
+/* One request goes by packets behind the question, and the rest by RMA after the answer. */
 static void test_what_follows_a_question_waits_for_its_answer(void **state)
 {
 	enum { REQUESTS = 8, BYTES = 3000 };
@@ -179,7 +179,7 @@ static void test_what_follows_a_question_waits_for_its_answer(void **state)
 	assert_int_equal(rma->message_count, REQUESTS - 1);
 }
 
-/* A long one waits itself, but neither for ever nor for what won't come. */
+/* A long request waits itself, but neither for ever nor for an answer that won't come. */
 static void test_a_long_request_waits_for_the_answer_to_its_question(void **state)
 {
 	enum { REQUESTS = 3, BYTES = 100000 };
@@ -224,7 +224,7 @@ static void test_a_long_request_waits_for_the_answer_to_its_question(void **stat
 		rma->asked_position = position;
 		rma->asked_at = is_given_up ? 0 : asked_at + SECONDS(PAIR_PATIENCE_S);
 		if (is_given_up)
-			rma->ask_number++; /* so the answer to it is none */
+			rma->ask_number++; /* so this answer does not count */
 		adapter_unlock(from->adapter);
 		for (uint64_t i = 0; i < REQUESTS; i++) {
 			pair_poll_one(from, &completion);
@@ -253,8 +253,8 @@ static void write_as_verbs(uint64_t wr_id)
 	adapter_unlock(from->adapter);
 }
 
-/* The lane takes nothing while requests are held, so it must be open again when there is nothing to
- * wait for. */
+/* There are no short sends while requests are held back, so they must be possible again when there
+ * is nothing to wait for. */
 static void test_a_hold_ends_with_what_it_waited_for(void **state)
 {
 	struct requester *requester = &pair.ends[0].qp->qp.requester;
@@ -273,8 +273,8 @@ static void test_a_hold_ends_with_what_it_waited_for(void **state)
 	}
 }
 
-/* The target takes its grant back: between its word that the grant ended and its last look at how
- * far the initiator had come, that one asks anew. */
+/* The target takes its grant back. The initiator asks again after the target has announced the end
+ * of the grant, and before the target last reads how far the initiator has come. */
 static void test_who_asks_while_its_grant_is_taken_back_is_not_forgotten(void **state)
 {
 	struct pair_end *from = &pair.ends[0], *to = &pair.ends[1];
@@ -315,7 +315,7 @@ static void test_who_asks_while_its_grant_is_taken_back_is_not_forgotten(void **
 	assert_true(comes_to_send_nothing());
 }
 
-/* A right that is taken back, at once; the answer is the responder's. */
+/* A right that is taken back is gone at once; the responder gives the answer. */
 /* The target hears nothing of them all the while. */
 static void test_packets_go_on_after_the_psns_came_round(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages that are moved into shared memory and back: contents, neighbours, and what must not move.
+/* Pages that move into shared memory and back: contents, neighbours, and pages that must not move.
  * Covers: runtime/memory/own_mappings.c */
 #include "runtime/rma/shared_mr.h"
 
@@ -21,7 +21,7 @@
 enum { PAGE = RKEY_EXPORT_PAGE_BYTES, PAGES = 16 };
 
 static struct shared_mr shared_mr;
-static uint8_t *rkey_export; /* as a peer has it */
+static uint8_t *rkey_export; /* the peer's mapping */
 static uint8_t *shared;
 static uint8_t *bytes;
 static int file;
@@ -65,26 +65,26 @@ static void test_whole_pages_of_a_region_are_shared(void **state)
 	(void)state;
 	assert_int_not_equal(place, 0);
 	expect_contents();
-	/* Pages 1 to 4: what the peer writes is here, and the other way. */
+	/* Pages 1 to 4: the peer's writes show here, and ours show there. */
 	shared[place - 1] = 0xaa;
 	assert_int_equal(bytes[PAGE], 0xaa);
 	bytes[PAGE] = (uint8_t)(PAGE * 7 + 1);
 	assert_int_equal(shared[place - 1], (uint8_t)(PAGE * 7 + 1));
 	shared_mr_drop(&shared_mr, bytes + 100, 5 * PAGE, true);
 	expect_contents();
-	/* It is the program's own again. */
+	/* The memory is the program's own again. */
 	shared[place - 1] = 0xbb;
 	expect_contents();
 }
 
-/* The pages of a fresh mapping that a mask names are written to. */
+/* Writes to the pages of a fresh mapping that the mask names. */
 static uint8_t *map_sparsely(uint32_t mask)
 {
 	uint8_t *memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(memory, MAP_FAILED);
-	/* A large page would be there as a whole. */
+	/* With a large page all of them would be present. */
 	(void)madvise(memory, PAGES * PAGE, MADV_NOHUGEPAGE);
 	for (unsigned page = 0; page < PAGES; page++)
 		if (mask >> page & 1)
@@ -106,7 +106,7 @@ static uint64_t taken_bytes(void)
 	return (uint64_t)status.st_blocks * 512;
 }
 
-/* What was never written to is zero before and behind, and takes no memory. */
+/* Pages that were never written are zero before and after the move, and take no memory. */
 static void test_only_pages_that_hold_anything_are_copied(void **state)
 {
 	static const uint32_t masks[] = {0, 1, 0x8000, 0xffff, 0x0ff0, 0x5555, 0x9629, 0x7ffe};
@@ -124,7 +124,7 @@ static void test_only_pages_that_hold_anything_are_copied(void **state)
 		assert_int_equal(shared_mr.moved_bytes - moved, data);
 		expect_sparse(memory, masks[i]);
 		expect_sparse(shared + place - 1, masks[i]);
-		/* A peer writes to a page that there was not. */
+		/* A peer writes to a page that was not present. */
 		shared[place - 1 + 3 * PAGE + 5] = 0x77;
 		assert_int_equal(memory[3 * PAGE + 5], 0x77);
 		shared_mr_drop(&shared_mr, memory, PAGES * PAGE, true);
@@ -155,7 +155,7 @@ static void test_runs_of_pages_that_hold_anything(void **state)
 	assert_true(own_pages_next(&pages, &begin, begin + PAGE, &end));
 	assert_int_equal(end, first + 10 * PAGE);
 	own_pages_close(&pages);
-	/* Where nobody says, all of them. */
+	/* Where the kernel does not tell, all of them. */
 	begin = first;
 	assert_true(own_pages_next(&pages, &begin, behind, &end));
 	assert_int_equal(begin, first);
@@ -174,7 +174,7 @@ static void test_regions_on_the_same_pages_share_them(void **state)
 	assert_int_equal(shared_mr_find(&shared_mr, bytes + 3 * PAGE + 1, 2 * PAGE),
 			 place + 4 * PAGE);
 	shared_mr_drop(&shared_mr, bytes, 8 * PAGE, true);
-	/* The second still needs it. */
+	/* The second region still needs it. */
 	shared[place - 1 + 2 * PAGE] ^= 0xff;
 	assert_int_equal(bytes[2 * PAGE], (uint8_t)(2 * PAGE * 7 + 2) ^ 0xff);
 	bytes[2 * PAGE] ^= 0xff;
@@ -193,9 +193,9 @@ static void test_what_overlaps_a_region_that_stayed_stays(void **state)
 	shared_mr_drop(&shared_mr, bytes + 1, PAGE, true);
 	assert_int_not_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 	assert_false(shared_mr_is_on_others(&shared_mr, bytes, 2 * PAGE));
-	/* And what overlaps one that was moved, in part. */
+	/* Also a region that overlaps a moved one in part. */
 	assert_int_equal(shared_mr_take(&shared_mr, bytes + PAGE, 2 * PAGE, true), 0);
-	/* That moves with the other, then. */
+	/* It moves with the other one, then. */
 	assert_true(shared_mr_is_on_others(&shared_mr, bytes, 2 * PAGE));
 	assert_false(shared_mr_is_on_others(&shared_mr, bytes + PAGE, 2 * PAGE));
 	assert_false(shared_mr_is_on_others(&shared_mr, bytes + 4 * PAGE, 2 * PAGE));
@@ -203,7 +203,7 @@ static void test_what_overlaps_a_region_that_stayed_stays(void **state)
 	assert_false(shared_mr_is_on_others(&shared_mr, bytes, 2 * PAGE));
 }
 
-/* It is no user of what is adopted around it later. */
+/* It is no user of pages around it that are moved later. */
 static void test_a_region_that_stayed_goes_without_a_trace(void **state)
 {
 	uint64_t place;
@@ -234,7 +234,7 @@ static void test_memory_that_replaced_a_part_is_not_what_was_there(void **state)
 	shared_mr_drop(&shared_mr, bytes, 8 * PAGE, true);
 	assert_true(mmap(bytes + PAGE, 7 * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == bytes + PAGE);
-	/* Whoever may send from anywhere sends what is there now. */
+	/* A sender that may send from anywhere sends the bytes that are there now. */
 	assert_false(shared_mr_locate(&shared_mr, bytes + PAGE, 100, &place));
 	assert_int_equal(shared_mr_take(&shared_mr, bytes + PAGE, 7 * PAGE, true), 0);
 	assert_int_equal(shared_mr_take(&shared_mr, bytes + PAGE, 100, false), 0);
@@ -269,7 +269,7 @@ static void test_what_is_lent_stays_as_it_was(void **state)
 			shared_mr_drop(&shared_mr, bytes, 2 * PAGE, false);
 		memset(bytes, 0xee, 2 * PAGE);
 		assert_memory_equal(shared + place - 1, before, 2 * PAGE);
-		/* Nobody else gets it. */
+		/* No other region gets the memory. */
 		assert_int_equal(shared_mr.is_used[(place - 1) / PAGE], 1);
 	}
 }
@@ -288,7 +288,7 @@ static void test_only_private_writable_memory_moves(void **state)
 	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 	assert_int_equal(mprotect(bytes, PAGE, PROT_READ | PROT_WRITE), 0);
 	shared_mr_drop(&shared_mr, bytes, 2 * PAGE, true);
-	/* All of memory: anything may be written to. */
+	/* A region over all of memory: anything may be written. */
 	assert_int_equal(shared_mr_take(&shared_mr, NULL, UINT64_MAX, true), 0);
 	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 }
@@ -313,7 +313,7 @@ static void *wait_twice(void *context)
 	return NULL;
 }
 
-/* Those by which we write to our peers know nothing of the program's memory. */
+/* The mappings by which we write to our peers know nothing of the program's memory. */
 static void test_only_rings_of_the_program_keep_its_memory_where_it_is(void **state)
 {
 	int own = kernel_ring_create(), programs = kernel_ring_create();
@@ -355,7 +355,7 @@ static void test_nothing_moves_while_there_are_threads(void **state)
 	pthread_barrier_destroy(&barrier);
 }
 
-/* The program may have put something else there. */
+/* The program may have mapped something else there. */
 static void test_what_is_there_no_more_is_left_alone(void **state)
 {
 	(void)state;
@@ -379,7 +379,7 @@ static void test_a_child_that_was_not_prepared_for_does_not_share(void **state)
 	pid_t child = fork();
 
 	if (child == 0) {
-		/* Not there at all, rather than its parent's. */
+		/* The child has no page there, instead of its parent's. */
 		_exit(madvise(bytes, PAGE, MADV_NORMAL) == 0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying past the cache is copying. */
+/* Copies that go past the cache copy the same bytes as memcpy. */
 #include "runtime/rma/stream_copy.h"
 
 #include <setjmp.h>
@@ -13,8 +13,8 @@ enum { BYTES = 1024, EDGE = 64 };
 
 static uint8_t from[BYTES + 2 * EDGE], to[BYTES + 2 * EDGE], expected[BYTES + 2 * EDGE];
 
-/* Every alignment of both sides, and lengths about whole lines: what is asked for and no byte more.
- */
+/* Every alignment of both sides, and lengths around whole cache lines: the requested bytes and no
+ * others. */
 static void test_every_alignment_and_length_is_a_plain_copy(void **state)
 {
 	static const size_t lengths[] = {0, 1, 15, 63, 64, 65, 127, 128, 129, 200, 512, 1000};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams that are lent, on a fake softibd: what is, when their requests end, and that what was
- * sent arrives whatever the sender does to its memory after that.
- * Covers: runtime/zcopy/ud_zcopy_receive.c */
+/* Datagrams sent by reference, on a fake softibd: which ones are, when their requests complete, and
+ * that the sent bytes arrive whatever the sender does to its memory after that. Covers:
+ * runtime/zcopy/ud_zcopy_receive.c */
 #include "runtime/zcopy/ud_zcopy.h"
 
 #include <setjmp.h>
@@ -96,7 +96,7 @@ static void post_receive(unsigned number)
 	assert_int_equal(qp_object_post_receive(receiver, 0, &request), 0);
 }
 
-/* As ibv_post_send. */
+/* Posts as ibv_post_send does. */
 static uint32_t wrong_key_bits; /* in the next posts */
 
 static void post(unsigned number, uint32_t byte_count, uint32_t flags, enum send_opcode opcode)
@@ -133,12 +133,12 @@ static void lend(unsigned number, uint32_t byte_count)
 {
 	uint32_t before = lent_count();
 
-	pair_channel()->zcopies.ring = NULL; /* nobody is known to wait */
+	pair_channel()->zcopies.ring = NULL; /* no program is known to wait */
 	post(number, byte_count, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(lent_count(), before + 1);
 }
 
-/* As whoever else has the lock, between two posts. */
+/* What any other thread that takes the lock between two posts does. */
 static void something_happens(void)
 {
 	pair_attachment()->burst.qp = NULL;
@@ -175,7 +175,7 @@ static void expect_received(unsigned number, uint32_t byte_count)
 	cq_advance(pair.ends[1].cq);
 }
 
-/* The first one after a change finds its way. */
+/* The first datagram after a change resolves the flow. */
 static void warm_up(void)
 {
 	post_receive(0);
@@ -185,7 +185,7 @@ static void warm_up(void)
 	expect_sent(0, COMPLETION_SUCCESS);
 }
 
-/* The lock is the test's, so that neither helper nor fake softibd take part. */
+/* The test holds the lock, so neither the progress thread nor the fake softibd take part. */
 static int begin(void **state)
 {
 	(void)state;
@@ -252,7 +252,7 @@ static void test_requests_end_in_their_order(void **state)
 	assert_int_equal(sender->qp.requester.queue.head, sender->qp.requester.queue.tail);
 }
 
-/* Posted in a row, they differ in nothing but their payload; the others find their own way. */
+/* Datagrams posted in a row differ only in their payload; all others take the full path. */
 static void test_those_in_a_row_are_lent_as_the_first_was(void **state)
 {
 	const struct burst_out *burst = &pair_attachment()->burst;
@@ -312,10 +312,10 @@ static void test_what_is_taken_back_arrives_as_it_was(void **state)
 	assert_int_equal(lent_count(), 0);
 	for (unsigned i = 0; i < 8; i++) {
 		expect_sent(i, COMPLETION_SUCCESS);
-		/* It is the program's again. */
+		/* The memory is the program's again. */
 		memset(bytes_of(i), 0xff, STEP_BYTES);
 	}
-	/* And what is lent afterwards is not among it. */
+	/* And later zcopy datagrams are not among them. */
 	post_receive(8);
 	lend(8, DATAGRAM_BYTES);
 	progress();
@@ -325,7 +325,7 @@ static void test_what_is_taken_back_arrives_as_it_was(void **state)
 	expect_sent(8, COMPLETION_SUCCESS);
 }
 
-/* The room of one that was read may be another record's. */
+/* The ring space of a record that was read may belong to another record. */
 static void test_what_was_read_is_not_put_into_the_ring(void **state)
 {
 	(void)state;
@@ -336,7 +336,7 @@ static void test_what_was_read_is_not_put_into_the_ring(void **state)
 		lend(number, DATAGRAM_BYTES);
 		receive_all(pair_attachment(), 0);
 		expect_received(number, DATAGRAM_BYTES);
-		/* Read, but its request has not ended. */
+		/* The record was read, but its request has not completed. */
 		post_receive(number + 8);
 		lend(number + 8, DATAGRAM_BYTES);
 		ud_zcopies_take_back(pair_attachment());
@@ -349,7 +349,7 @@ static void test_what_was_read_is_not_put_into_the_ring(void **state)
 	}
 }
 
-/* Nobody reads; the program has its requests back all the same. */
+/* Nobody reads; the program gets its requests back all the same. */
 static void test_a_receiver_that_takes_nothing_is_not_waited_for(void **state)
 {
 	time_ns now = runtime_now();
@@ -368,7 +368,7 @@ static void test_a_receiver_that_takes_nothing_is_not_waited_for(void **state)
 		memset(bytes_of(round), 0xff, STEP_BYTES);
 		progress();
 		expect_received(round, DATAGRAM_BYTES);
-		/* It gets copies for a while, each time for longer. */
+		/* The sender copies for a while, each time for longer. */
 		for (uint32_t i = 0; i < copies; i++) {
 			post_receive(8);
 			post(8, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
@@ -418,7 +418,7 @@ static void test_what_was_sent_before_an_error_arrives(void **state)
 	restart();
 	post_receive(3);
 	lend(3, DATAGRAM_BYTES);
-	/* A reset forgets what was posted, and sends it nonetheless. */
+	/* A reset forgets the posted requests, and still sends their datagrams. */
 	modify(QP_RESET);
 	memset(bytes_of(3), 0xff, STEP_BYTES);
 	progress();
@@ -516,7 +516,7 @@ static void test_those_who_wait_for_each_lend_nothing(void **state)
 	something_happens();
 	ud_zcopies_end(pair_attachment(), 0);
 	expect_sent(0, COMPLETION_SUCCESS);
-	/* It has taken that completion. */
+	/* The program has taken that completion. */
 	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(lent_count(), 0);
 	expect_sent(1, COMPLETION_SUCCESS);
@@ -543,7 +543,7 @@ static void test_short_and_inline_ones_are_not_lent(void **state)
 	expect_received(1, ZCOPY_BYTES_MIN - 1);
 }
 
-/* Requests of a queue pair end in order: two rings are not read in one. */
+/* Requests of a queue pair complete in order: records of two rings are not read in one order. */
 static void test_one_ring_at_a_time_borrows_from_a_queue_pair(void **state)
 {
 	(void)state;
@@ -574,7 +574,7 @@ static void test_a_reader_shows_how_far_it_came_when_nothing_comes(void **state)
 	expect_sent(1, COMPLETION_SUCCESS);
 }
 
-/* What a peer writes into a ring is a stranger's word. */
+/* A record that a peer writes into a ring is untrusted. */
 static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 {
 	static const struct {
@@ -610,7 +610,7 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 	pair_channel()->release_in = 0;
 }
 
-/* The last: the region is gone after it. */
+/* This test comes last: the region is gone after it. */
 static void test_a_region_goes_and_what_was_sent_from_it_arrives(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages that are pulled, on a fake softibd: what goes that way, that it is the same, and that
- * nothing is pulled that its sender took back.
- * Covers: runtime/zcopy/zcopy_receive.c */
+/* Messages sent by reference (zcopy), on a fake softibd: which ones are, that the outcome is the
+ * same, and that the receiver fetches no message that its sender took back. Covers:
+ * runtime/zcopy/zcopy_receive.c */
 #include "runtime/zcopy/zcopy_send.h"
 
 #include <setjmp.h>
@@ -32,8 +32,8 @@ static void warm_up(void)
 		pair_send_and_check(8, i);
 }
 
-/* With the lock held: nobody receives before the test says so. Returns the ring's bytes that it
- * took. */
+/* With the lock held: nobody receives before the test says so. Returns how many bytes of the ring
+ * the message took. */
 static uint64_t send_locked(enum send_opcode opcode, uint32_t byte_count, uint32_t seed)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -77,7 +77,7 @@ static void test_long_messages_take_a_line_of_the_ring(void **state)
 		pair_post_receive(&pair.ends[1], i, PAIR_BUFFER_BYTES);
 		assert_int_equal(send(SEND_SEND, byte_count, i), RING_CACHE_LINE);
 		pair_take_both(byte_count, i);
-		/* Their PSNs are used: what follows is no duplicate and no gap. */
+		/* Their PSNs are used: the next message is no duplicate and leaves no gap. */
 		pair_send_and_check(16, i);
 	}
 }
@@ -154,7 +154,8 @@ static void test_a_receiver_that_is_not_ready_is_asked_again(void **state)
 	pair_take_both(9000, 5);
 }
 
-/* Before a second thread begins pages move back; what is lent stays where it was. */
+/* Before a second thread starts, pages move back; memory that a zcopy send references stays where
+ * it is. */
 static void test_messages_outlive_the_sharing(void **state)
 {
 	const uint8_t *buffer = pair.ends[0].buffer;
@@ -182,7 +183,7 @@ static void test_messages_outlive_the_sharing(void **state)
 	adapter_unlock(pair.ends[0].adapter);
 }
 
-/* Two queue pairs may have one serial; and a sender need not have a timer. */
+/* Two queue pairs may have one serial, and a sender need not have a timer. */
 static void test_what_another_took_back_is_asked_for_at_once(void **state)
 {
 	(void)state;
@@ -202,7 +203,7 @@ static void test_what_another_took_back_is_asked_for_at_once(void **state)
 	}
 }
 
-/* What a peer writes into a ring is a stranger's word. */
+/* A record that a peer writes into a ring is untrusted. */
 static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 {
 	static const struct zcopy_ticket tickets[] = {
@@ -242,7 +243,7 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 	pair_take_both(2000, 9);
 }
 
-/* The last: the connection is over after it. */
+/* This test comes last: the connection is over after it. */
 static void test_what_was_taken_back_is_not_received(void **state)
 {
 	const struct qp_attributes attributes = {.state = QP_ERROR};
@@ -256,7 +257,7 @@ static void test_what_was_taken_back_is_not_received(void **state)
 	assert_int_equal(qp_object_modify(pair.ends[0].qp, adapter_now(pair.ends[0].adapter),
 					  &attributes, QP_HAS_STATE),
 			 0);
-	/* The program has it back, and uses it for something else. */
+	/* The program has the memory back, and uses it for something else. */
 	memset(pair.ends[0].buffer, 0xff, 9000);
 	adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
 	assert_null(cq_first(pair.ends[1].cq));
