@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of arrivals of one (net/transport/fast/rx_burst.h), for tests that look after each of them.
- */
+/* A receive burst of one message (net/transport/fast/rx_burst.h), for tests that check after each
+ * message. */
 #ifndef SOFTIB_TESTS_SUPPORT_ARRIVAL_RUN_H
 #define SOFTIB_TESTS_SUPPORT_ARRIVAL_RUN_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control socket: runtime folders, names, messages with descriptors, and messages that are no
- * good. */
+/* The control socket: runtime folders, names, messages with descriptors, and malformed messages. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -167,7 +166,7 @@ static void test_oversized_message_is_refused(void **state)
 	assert_int_equal(send(ends[0], text, CONTROL_MESSAGE_BYTES + 1, 0),
 			 CONTROL_MESSAGE_BYTES + 1);
 	assert_int_equal(control_receive(ends[1], 0, &message), -EMSGSIZE);
-	/* The next one is read as if nothing had been. */
+	/* The next message is read as if nothing had happened. */
 	text[CONTROL_MESSAGE_BYTES] = '\0';
 	assert_int_equal(control_send(ends[0], text, NULL, 0), 0);
 	assert_int_equal(control_receive(ends[1], 0, &message), 0);

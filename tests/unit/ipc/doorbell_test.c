@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Doorbells: rung by many, silenced at once, and nobody can make another one's ring block. */
+/* Doorbells: many processes ring one, one read silences it, and no process can make another's ring
+ * block. */
 #include "ipc/doorbell.h"
 
 #include <stdarg.h>

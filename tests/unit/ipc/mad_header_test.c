@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The 64 bytes in front of each message: as Linux's user MAD has them. */
+/* The 64 bytes in front of each message, as in Linux's user MAD interface. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ static void test_without_a_grh_its_fields_are_not_looked_at(void **state)
 	assert_true(mad_port_header_decode(bytes, sizeof(bytes), &header));
 	assert_false(header.address.has_grh);
 	assert_int_equal(header.address.flow_label, 0);
-	/* What has fewer bits on the wire has no more here. */
+	/* A field with fewer bits on the wire has no more bits here. */
 	assert_int_equal(header.address.sl, 15);
 	assert_int_equal(header.address.qpn, 0xffffff);
 }

@@ -51,7 +51,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A message that says how long it is, as softibd's do. */
+/* A message with its length, as softibd sends it. */
 static void send_message(size_t byte_count)
 {
 	uint32_t length = (uint32_t)byte_count;
@@ -95,7 +95,7 @@ static void test_softibd_takes_the_same_messages(void **state)
 	assert_int_equal(open_descriptors(), before);
 }
 
-/* As Linux: the first segment is shown, the length told, and the message stays. */
+/* As Linux does: the first segment is delivered, the length is reported, and the message stays. */
 static void test_a_message_too_long_for_the_buffer_stays(void **state)
 {
 	static const size_t sizes[] = {321, 5000, LONG_BYTES};
@@ -137,7 +137,7 @@ static void test_an_empty_socket_and_a_hung_up_one_say_so(void **state)
 	assert_int_equal(mad_socket_read(ends[1], 320, got, &byte_count), -EAGAIN);
 	send_message(320);
 	close(ends[0]);
-	/* What was sent before can still be read. */
+	/* Messages sent before can still be read. */
 	assert_int_equal(mad_socket_read(ends[1], 320, got, &byte_count), 0);
 	assert_int_equal(mad_socket_read(ends[1], 320, got, &byte_count), -ECONNRESET);
 	assert_int_equal(mad_socket_send(ends[1], sent, 320), -ECONNRESET);
@@ -171,8 +171,8 @@ static void send_with_files(size_t byte_count, const int *files, unsigned file_c
 	assert_true(sendmsg(ends[0], &message, 0) >= 0);
 }
 
-/* A pipe that nobody writes, a file that can shrink, one of another size, a device: none of them is
- * read from. */
+/* A pipe without a writer, a file that can shrink, a file of another size, a device: none of them
+ * is read. */
 static void test_files_that_could_fail_the_reader_are_refused(void **state)
 {
 	static struct mad_arrival arrival;
@@ -196,7 +196,7 @@ static void test_files_that_could_fail_the_reader_are_refused(void **state)
 		send_with_files(320, &files[i], 1);
 		assert_int_equal(mad_socket_receive(ends[1], &arrival), -EPROTO);
 	}
-	/* More of them than there is any use for. */
+	/* More descriptors than a message can use. */
 	send_with_files(320, files, 2);
 	assert_int_equal(mad_socket_receive(ends[1], &arrival), -EPROTO);
 	close(pipes[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared memory by descriptor: what a receiver must be able to rely on. */
+/* Shared memory by descriptor: the properties that a receiver must be able to rely on. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -101,7 +101,7 @@ static void test_only_pages_that_were_written_have_data(void **state)
 	assert_int_equal(end, 7 * PAGE);
 	begin = end;
 	assert_false(memory_file_next_data(file, &begin, PAGES * PAGE, &end));
-	/* Not beyond the end that was asked for. */
+	/* Not beyond the requested end. */
 	begin = PAGE;
 	assert_true(memory_file_next_data(file, &begin, 3 * PAGE, &end));
 	assert_int_equal(begin, 2 * PAGE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What --gateway takes, and what just falls out of it. */
+/* Values that --gateway accepts, and values just outside. */
 #include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large pages change nothing that a program can see: memory is there, and untouched memory costs
- * none. */
+/* Large pages change nothing that a program can see: memory is usable, and untouched memory costs
+ * nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void test_blocks_of_all_sizes_are_whole_and_room_is_not_taken(void **stat
 		assert_int_equal(blocks[i][99 + i * 1000], i);
 		free(blocks[i]);
 	}
-	/* The blocks and a large page or two, far from all that the heap may grow to. */
+	/* The blocks and a large page or two, far less than the heap may grow to. */
 	assert_true(resident_pages() - before < ROOM_PAGES / 4);
 }
 

@@ -55,7 +55,7 @@ static unsigned entries_left(void)
 	return count - 2; /* . and .. */
 }
 
-/* Waits for the hang-up that ends it. */
+/* Waits for the hang-up that ends softibd. */
 static void take_down(const char *fabric)
 {
 	struct control_message answer;

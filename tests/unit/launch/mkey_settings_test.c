@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* M_Keys on a command line: what is refused, and what nobody chose. */
+/* M_Keys on a command line: refused values, and the default key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Secrets in files: made where there are none, refused where others may read them. */
+/* Secrets in files: created where they are missing, refused where others may read them. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,7 @@ static void test_secret_is_made_once_and_for_its_owner_alone(void **state)
 	assert_memory_equal(made, read, SECRET_BYTES);
 }
 
-/* Managers that start at the same time agree: nobody reads half a file. */
+/* Managers that start at the same time agree: none of them reads half a file. */
 static void test_processes_that_make_it_at_once_agree(void **state)
 {
 	enum { ROUNDS = 50, MAKERS = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files are read whole and written whole, and what can't be is said. */
+/* Files are read whole and written whole, and failures are reported. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void test_what_is_written_is_read(void **state)
 	assert_int_equal(byte_count, 12);
 	assert_string_equal(text, "0x1 0x3 0x3\n");
 	free(text);
-	/* Nobody else's business. */
+	/* Not readable by others. */
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0600);
 }
@@ -86,7 +86,7 @@ static void test_what_is_not_there_is_said(void **state)
 	assert_int_equal(text_file_write("/nonexistent/lids", "x"), -ENOENT);
 }
 
-/* The old one stays, and nothing half done is left. */
+/* The old file stays, and no half-written file is left. */
 static void test_a_write_that_fails_leaves_the_old_file(void **state)
 {
 	char new_path[80];

@@ -26,7 +26,7 @@ static void test_opened_adapter_knows_its_ports(void **state)
 	assert_ptr_equal(again, pair.ends[0].adapter);
 	adapter_close(again);
 	assert_int_equal(adapter_hca(pair.ends[0].adapter)->ports[0].lid, 1);
-	/* An adapter that is opened again has its QPNs again. */
+	/* An adapter that was closed and opened again knows its ports. */
 	adapter_close(pair.ends[1].adapter);
 	assert_int_equal(adapter_open(pair.session, 1, &pair_owner, &pair.ends[1].adapter), 0);
 	assert_int_equal(adapter_hca(pair.ends[1].adapter)->ports[0].lid, 2);

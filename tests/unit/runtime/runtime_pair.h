@@ -34,7 +34,7 @@ struct runtime_pair {
 extern struct runtime_pair pair;
 extern const struct hca_owner pair_owner;
 
-/* Both ends, and the ring between them once there is one. */
+/* The process runtime of both ends, and the ring between them once there is one. */
 static inline struct process_runtime *pair_attachment(void)
 {
 	return pair.ends[0].adapter->runtime;

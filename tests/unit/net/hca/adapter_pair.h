@@ -92,7 +92,7 @@ static inline void adapter_pair_release(struct adapter_pair *pair)
 	hca_release(&pair->adapters[1].hca);
 }
 
-/* Carries what one adapter has to transmit; whether there was anything. */
+/* Carries the packets of one adapter. Returns whether there were any. */
 static inline bool carry_from(struct adapter_pair *pair, unsigned from)
 {
 	struct hca *hca = &pair->adapters[from].hca;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address handles: what is refused. */
+/* Address handles: refused attributes. */
 #include <errno.h>
 #include "adapter_pair.h"
 

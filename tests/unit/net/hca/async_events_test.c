@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every asynchronous event that an adapter has, each by a test of its name: what provokes it, which
- * object it is about, and that it comes once (vol 1, chapter 11).
- * IBV_EVENT_WQ_FATAL is of receive work queues, which only Ethernet ports have. */
+/* Every asynchronous event of an adapter, each in a test of its name: its cause, its object, and
+ * that it comes once (vol 1, chapter 11). IBV_EVENT_WQ_FATAL belongs to receive work queues, which
+ * only Ethernet ports have. */
 #include "adapter_pair.h"
 #include "net/hca/injected_event.h"
 
@@ -87,7 +87,7 @@ static void receive_at_b(unsigned count)
 				 0);
 }
 
-/* The only event of that kind at an adapter. */
+/* The only event of that kind on an adapter. */
 static const struct hca_event *the_event(unsigned adapter, enum hca_event_type type)
 {
 	const struct recorded_adapter *recorded = &pair.adapters[adapter];
@@ -126,7 +126,7 @@ static void test_qp_fatal(void **state)
 	end();
 }
 
-/* What the queue pair does not allow. */
+/* An operation that the queue pair does not allow. */
 static void test_qp_req_err(void **state)
 {
 	struct qp_attributes attributes = {.access = 0};
@@ -142,7 +142,7 @@ static void test_qp_req_err(void **state)
 	end();
 }
 
-/* What the key does not allow. */
+/* An operation that the key does not allow. */
 static void test_qp_access_err(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void test_sq_drained(void **state)
 	drain(true);
 	assert_ptr_equal(the_event(0, HCA_EVENT_SQ_DRAINED)->qp, a);
 	end();
-	/* Nobody has asked. */
+	/* No program has asked for the event. */
 	begin(64, false);
 	connect();
 	drain(false);
@@ -225,7 +225,7 @@ static void load_alternate(struct qp_object *object, uint16_t dlid)
 			 0);
 }
 
-/* Both have an alternate path, have heard of it from each other, and one goes over. */
+/* Both have an alternate path and are armed, and one migrates. */
 static void begin_armed(uint16_t alternate_of_b)
 {
 	begin(64, false);
@@ -251,7 +251,7 @@ static void test_path_mig(void **state)
 	end();
 }
 
-/* The peer's way is not the one that was agreed on. */
+/* The peer's path is not the one that was agreed on. */
 static void test_path_mig_err(void **state)
 {
 	(void)state;
@@ -272,7 +272,7 @@ static void test_device_fatal(void **state)
 	end();
 }
 
-/* A change of a port, made and looked for. */
+/* Changes a port and checks the event. */
 static void change_port(const struct port_view *view, bool reregister, enum hca_event_type type)
 {
 	adapter_pair_init(&pair);
@@ -350,7 +350,8 @@ static void test_client_reregister(void **state)
 	change_port(&view, true, HCA_EVENT_CLIENT_REREGISTER);
 }
 
-/* Nothing here breaks a shared receive queue by itself; somebody may want to see it broken. */
+/* Nothing here breaks a shared receive queue by itself; a test of a program may want to see one
+ * broken. */
 static void test_srq_err(void **state)
 {
 	(void)state;
@@ -387,7 +388,7 @@ static void test_qp_last_wqe_reached(void **state)
 	receive_at_b(2);
 	assert_int_equal(qp_object_modify(b, pair.now, &attributes, QP_HAS_STATE), 0);
 	assert_ptr_equal(the_event(1, HCA_EVENT_LAST_REQUEST_REACHED)->qp, b);
-	/* What it has not taken is not its to flush. */
+	/* A queue pair does not flush the requests that it has not taken. */
 	assert_null(cq_first(cqs[1]));
 	end();
 }

@@ -80,7 +80,7 @@ static void test_overflow_raises_one_event_and_loses_the_completion(void **state
 	assert_int_equal(adapter->events[0].type, HCA_EVENT_CQ_ERROR);
 	assert_ptr_equal(adapter->events[0].cq, cq);
 	assert_int_equal(pop(cq), 1);
-	/* It stays unusable, and says so once. */
+	/* The CQ stays unusable, and raises one event. */
 	assert_false(cq_push(cq, &(struct completion){.wr_id = 4}));
 	assert_int_equal(adapter->event_count, 1);
 	assert_int_equal(pop(cq), 2);
@@ -121,7 +121,8 @@ static void test_arming_is_one_shot_and_can_only_be_raised(void **state)
 	assert_int_equal(adapter->notify_count, 0);
 
 	cq_arm(cq, CQ_ARMED_NEXT);
-	assert_int_equal(adapter->notify_count, 0); /* what lies there already is no news */
+	assert_int_equal(adapter->notify_count,
+			 0); /* completions that were there before raise no event */
 	assert_true(cq_push(cq, &plain));
 	assert_true(cq_push(cq, &plain));
 	assert_int_equal(adapter->notify_count, 1);
@@ -163,7 +164,7 @@ static void test_what_is_present_is_announced_if_asked(void **state)
 	cq_arm(cq, CQ_ARMED_NEXT);
 	cq_announce_present(cq);
 	assert_int_equal(adapter->notify_count, 1);
-	cq_announce_present(cq); /* the event has taken the arming away */
+	cq_announce_present(cq); /* the event has disarmed the CQ */
 	assert_int_equal(adapter->notify_count, 1);
 
 	assert_true(cq_push(cq, &solicited));
@@ -191,12 +192,12 @@ static void test_arming_announces_what_came_since_the_last_event(void **state)
 	assert_int_equal(adapter->notify_count, 1);
 	assert_true(cq_push(cq, &plain));
 	assert_int_equal(adapter->notify_count, 2);
-	/* Comes while the CQ is not armed. */
+	/* This completion comes while the CQ is not armed. */
 	assert_true(cq_push(cq, &plain));
 	cq_arm(cq, CQ_ARMED_NEXT);
 	cq_announce_new(cq);
 	assert_int_equal(adapter->notify_count, 3);
-	/* The positions of polled ones mean nothing. */
+	/* The positions of polled completions mean nothing. */
 	for (unsigned i = 0; i < 20; i++) {
 		while (cq_first(cq))
 			cq_advance(cq);
@@ -205,7 +206,7 @@ static void test_arming_announces_what_came_since_the_last_event(void **state)
 		assert_int_equal(adapter->notify_count, 3 + i);
 		assert_true(cq_push(cq, &plain));
 	}
-	/* Whoever waits although it has not polled hears of it again. */
+	/* A program that waits although it has not polled gets the event again. */
 	cq_arm(cq, CQ_ARMED_NEXT);
 	cq_announce_present(cq);
 	assert_int_equal(adapter->notify_count, 24);
@@ -247,7 +248,7 @@ static void test_moderated_events_wait_for_a_count_or_a_time(void **state)
 	assert_int_equal(pair.adapters[0].notify_count, 1);
 	assert_int_equal(hca_deadline(hca), TIME_NEVER);
 
-	/* The time counts from the first of them. */
+	/* The time counts from the first completion. */
 	cq_arm(cq, CQ_ARMED_NEXT);
 	push_at(cq, 2000);
 	push_at(cq, 5000);
@@ -258,7 +259,7 @@ static void test_moderated_events_wait_for_a_count_or_a_time(void **state)
 	assert_int_equal(pair.adapters[0].notify_count, 2);
 	assert_int_equal(hca_deadline(hca), TIME_NEVER);
 
-	/* A queue that goes away takes its timer along. */
+	/* A CQ that is destroyed takes its timer along. */
 	cq_arm(cq, CQ_ARMED_NEXT);
 	push_at(cq, 20000);
 	end(cq);

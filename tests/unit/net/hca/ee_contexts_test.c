@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EE contexts as objects: numbers, limits, states, shared receive queues, and their end. */
+/* EE contexts as objects: numbers, limits, states, shared receive queues, and destruction. */
 #include "support/rd_rig.h"
 
 #include <errno.h>
@@ -45,7 +45,8 @@ static void test_numbers_are_shared_with_queue_pairs_and_limited(void **state)
 	assert_int_equal(eec_create(a->rdd, NULL, &eec), 0);
 }
 
-/* The whole table of states: from each to each, with just what the step needs. */
+/* The whole table of states: from each to each, with exactly the attributes that the transition
+ * needs. */
 static void test_states_are_those_of_a_connection_without_sqe(void **state)
 {
 	static const uint32_t needed[] = {
@@ -70,7 +71,7 @@ static void test_states_are_those_of_a_connection_without_sqe(void **state)
 								  QP_HAS_STATE | (needed[path[i]] &
 										  ~(1u << bit))),
 						 -EINVAL);
-		/* What belongs to queue pairs is none of its attributes. */
+		/* Attributes of queue pairs are not attributes of an EE context. */
 		assert_int_equal(qp_object_modify(eec, 0, &attributes,
 						  QP_HAS_STATE | needed[path[i]] | QP_HAS_QKEY),
 				 -EINVAL);

@@ -171,7 +171,7 @@ static void test_cq_overflow_takes_the_qp_to_error(void **state)
 		post_receive(i);
 	for (uint64_t i = 0; i < 3; i++) {
 		post_send(i);
-		/* Only the sender's CQ shall overflow. */
+		/* Only the sender's CQ is to overflow. */
 		run_until_idle(&pair);
 		while (cq_first(sides[1].cq))
 			cq_advance(sides[1].cq);
@@ -199,7 +199,7 @@ static void test_failure_of_the_fabric_flushes_and_is_told_once(void **state)
 	end();
 }
 
-/* Nothing that is posted there would ever complete. */
+/* Requests that are posted there would never complete. */
 static void test_a_failed_adapter_lets_no_queue_pair_start_again(void **state)
 {
 	struct qp_attributes attributes = {.state = QP_RESET, .port_number = 1};

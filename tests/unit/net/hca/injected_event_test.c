@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events on purpose: each reaches what it can be about, once, and leaves the object as the error
- * would. */
+/* Injected events: each is delivered once to the object it can be about, and leaves the object in
+ * the state that the error would. */
 #include "net/hca/injected_event.h"
 
 #include <setjmp.h>
@@ -163,7 +163,7 @@ static void test_a_queue_pair_in_reset_does_not_break(void **state)
 	assert_int_equal(qps[0]->qp.state, QP_RESET);
 	hca_break_qp(&hca, 0, qps[0]->qp.qpn);
 	assert_int_equal(qps[0]->qp.state, QP_RESET);
-	hca_break_qp(&hca, 0, 5); /* there is none */
+	hca_break_qp(&hca, 0, 5); /* no such object */
 	end();
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast groups: who may attach, who gets a copy, and what an attachment holds. */
+/* Multicast groups: which queue pairs may attach, which get a copy, and what attaching keeps alive.
+ */
 #include <errno.h>
 #include "adapter_pair.h"
 
@@ -34,7 +35,7 @@ static void end(void)
 	adapter_pair_release(&pair);
 }
 
-/* A datagram queue pair in RTR, with that Q_Key and so many receive requests. */
+/* A datagram queue pair in RTR, with this Q_Key and this many receive requests. */
 static struct qp_object *make_receiver(uint32_t qkey, unsigned receive_count)
 {
 	struct qp_object *object = make_qp(hca, QP_UD, pd, cq, NULL);
@@ -87,7 +88,7 @@ static void test_each_attached_qp_with_the_right_keys_gets_a_copy(void **state)
 	receivers[0] = make_receiver(QKEY, 4);
 	receivers[1] = make_receiver(QKEY, 4);
 	receivers[2] = make_receiver(QKEY + 1, 4);
-	receivers[3] = make_receiver(QKEY, 0); /* its copy is dropped alone */
+	receivers[3] = make_receiver(QKEY, 0); /* only its copy is dropped */
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(multicast_attach(receivers[i], &group, MULTICAST_LID), 0);
 	hca_receive(hca, pair.now, 1, &packet);

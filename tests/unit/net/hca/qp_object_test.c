@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs as objects: numbers, limits, what they use, what they cost. */
+/* Queue pairs as objects: numbers, limits, the objects they use, and their memory. */
 #include <errno.h>
 #include "adapter_pair.h"
 #include "net/memory/window.h"
@@ -67,7 +67,7 @@ static void test_controlled_qkey_needs_privilege(void **state)
 	hca->is_unprivileged = false;
 	assert_int_equal(qp_object_modify(object, 0, &attributes, QP_HAS_STATE | QP_HAS_QKEY), 0);
 	assert_int_equal(object->qp.attributes.qkey, 0x80000000);
-	/* Whoever has it keeps it. */
+	/* A queue pair that has it keeps it. */
 	hca->is_unprivileged = true;
 	attributes = (struct qp_attributes){.state = QP_RTR};
 	assert_int_equal(qp_object_modify(object, 0, &attributes, QP_HAS_STATE), 0);
@@ -178,8 +178,8 @@ static void test_running_out_of_numbers_asks_for_more(void **state)
 
 static void test_an_idle_qp_is_small(void **state)
 {
-	/* With the public ibv_qp of 160 bytes and what leads to it, an idle queue pair stays within
-	 * 1 KiB. */
+	/* With the public ibv_qp of 160 bytes and the entry that points to it, an idle queue pair
+	 * stays within 1 KiB. */
 	enum { PUBLIC_BYTES = 160 + 64, TABLE_BYTES = 8 + 8, ALLOCATOR_BYTES = 32 };
 
 	(void)state;
@@ -207,7 +207,7 @@ static void test_reset_and_destroy_take_unread_completions_along(void **state)
 	end();
 }
 
-/* Its number may be another queue pair's next. */
+/* The next queue pair may get its number. */
 static void test_windows_bound_through_a_qp_end_with_it(void **state)
 {
 	static uint8_t bytes[100];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One raw queue pair of each kind and port, and who gets a port's raw packets. */
+/* One raw queue pair of each kind per port, and which queue pair gets a port's raw packets. */
 #include "net/hca/raw_qps.h"
 
 #include <errno.h>
@@ -208,7 +208,7 @@ static void group_packets_reach_who_is_attached(enum qp_type type, enum packet_k
 	assert_int_equal(*drops, 2);
 	deliver_to_group(kind, 0xc001, &other);
 	assert_int_equal(completions(), kind == PACKET_RAW_ETHERTYPE ? 1 : 0);
-	/* Attached or not, what is for the port itself arrives. */
+	/* Attached or not, packets for the port itself arrive. */
 	deliver_to_group(kind, 9, &group);
 	assert_int_equal(completions(), 1);
 	assert_int_equal(qp_object_destroy(object), -EBUSY);
@@ -230,7 +230,7 @@ static void test_packets_to_a_group_reach_who_is_attached(void **state)
 	tear_down_adapter();
 }
 
-/* A datagram for a group that only a raw queue pair is attached to is nobody's. */
+/* A datagram for a group to which only a raw queue pair is attached is dropped. */
 static void test_a_raw_member_gets_no_datagrams(void **state)
 {
 	static const struct gid group = {{0xff, 0x12, [15] = 7}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RD domains: how many there may be, and what keeps one from going. */
+/* RD domains: how many there may be, and the objects that keep one from being destroyed. */
 #include "support/rd_rig.h"
 
 #include <errno.h>

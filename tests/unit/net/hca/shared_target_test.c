@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC targets of shared domains: coming, going, being asked for, and what is told meanwhile. */
+/* XRC targets of shared domains: how they are leased, returned and asked for, and what is reported
+ * meanwhile. */
 #include <errno.h>
 #include "adapter_pair.h"
 #include "net/hca/shared_target.h"
@@ -25,7 +26,7 @@ static void end(void)
 	adapter_pair_release(&pair);
 }
 
-/* As another process would have it: in RTR, towards adapter 0. */
+/* A target as another process would have it: in RTR, towards adapter 0. */
 static struct target_state state_in_rtr(void)
 {
 	return (struct target_state){
@@ -88,7 +89,8 @@ static void test_the_number_is_nobody_elses(void **state)
 	end();
 }
 
-/* It names a queue that is not there: refused, and told when it goes. */
+/* The request names a queue that is not here: it is refused, and softibd hears of it when the
+ * target is returned. */
 static void test_it_serves_goes_and_says_what_happened(void **state)
 {
 	const struct target_state coming = state_in_rtr();
@@ -119,8 +121,8 @@ static void test_it_serves_goes_and_says_what_happened(void **state)
 	end();
 }
 
-/* Somebody sent a packet before hearing that it was given back: it was not, and what was told with
- * it is told again. */
+/* A peer sent a packet before it heard that the target was returned. The return did not count, and
+ * the report that came with it is made again. */
 static void test_a_packet_behind_its_going_calls_it_back(void **state)
 {
 	const struct target_state coming = state_in_rtr();
@@ -182,7 +184,8 @@ static void test_what_makes_no_sense_is_lost(void **state)
 	end();
 }
 
-/* What a consumer has opened keeps the domain; what only came for its queues does not. */
+/* A target that a consumer has opened keeps the domain open; one that came only for its queues does
+ * not. */
 static void test_an_open_one_keeps_the_domain(void **state)
 {
 	int context;

@@ -24,7 +24,7 @@ static void test_resize_keeps_posted_requests(void **state)
 	assert_int_equal(srq_create(hca, pd, 4, 1, 0, NULL, &srq), 0);
 	for (uint64_t i = 0; i < 3; i++)
 		post(srq, i);
-	srq->queue.head++; /* one is taken */
+	srq->queue.head++; /* one request is taken */
 	post(srq, 3);
 	assert_int_equal(srq_resize(srq, 2), -EINVAL);
 	assert_int_equal(srq_resize(srq, 100), 0);

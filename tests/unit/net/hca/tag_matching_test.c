@@ -51,7 +51,7 @@ static void begin(void)
 	const struct qp_options options = {
 		.type = QP_RC, .pd = pd, .send_cq = cq, .receive_cq = cq, .srq = srq};
 
-	/* Rendezvous work even for a consumer that has no send queue. */
+	/* Rendezvous works even for a consumer that has no send queue. */
 	assert_int_equal(qp_object_create(hca, &options, &receiver), 0);
 	sender = make_qp(&pair.adapters[0].hca, QP_RC, sender_pd, sender_cq, NULL);
 	connect_rc(&pair, sender, FIRST_LID + 1, receiver->qp.qpn);
@@ -183,7 +183,7 @@ static void test_tags_added_after_an_unexpected_message_wait_for_synchronisation
 	post_ordinary();
 	send_tagged(TAG_EAGER, 5);
 	expect(COMPLETED_TAG_RECEIVE, 0, ORDINARY_WR_ID, 0);
-	assert_int_equal(ordinary[0], TAG_EAGER); /* the header is in it */
+	assert_int_equal(ordinary[0], TAG_EAGER); /* it holds the header */
 	add(0, 5, UINT64_MAX);
 	expect(COMPLETED_TAG_ADD, COMPLETION_NEEDS_TAG_SYNC, 100, 0);
 	send_tagged(TAG_EAGER, 5);
@@ -202,7 +202,7 @@ test_a_message_without_a_tag_takes_an_ordinary_request_and_counts_as_nothing(voi
 {
 	(void)state;
 	begin();
-	add(0, 5, 0); /* would match anything */
+	add(0, 5, 0); /* would match any tag */
 	expect(COMPLETED_TAG_ADD, 0, 100, 0);
 	post_ordinary();
 	post_ordinary();
@@ -241,7 +241,7 @@ static void test_a_rendezvous_is_read_by_the_adapter_which_then_tells_the_sender
 	post_rendezvous(5, sender_region->key, 60);
 	expect(COMPLETED_TAG_RECEIVE, COMPLETION_TAG_MATCHED, 0, 5);
 	expect(COMPLETED_TAG_RECEIVE, COMPLETION_TAG_DATA_VALID, 0, 0);
-	assert_null(cq_first(cq)); /* nothing of the adapter's own requests */
+	assert_null(cq_first(cq)); /* none of the adapter's own requests */
 	assert_int_equal(inbox[0][0], 0xcd);
 	assert_int_equal(inbox[0][59], 0xcd);
 	assert_int_equal(inbox[0][60], 0);
@@ -269,7 +269,7 @@ static void test_a_rendezvous_larger_than_its_buffer_is_left_to_the_consumer(voi
 
 	const struct completion completion = next(cq);
 
-	/* The tag is used up, and both headers are where the data would have been. */
+	/* The tag is used up, and both headers are in the place of the data. */
 	assert_int_equal(completion.status, COMPLETION_RENDEZVOUS_INCOMPLETE);
 	assert_int_equal(completion.wr_id, 0);
 	assert_null(cq_first(cq));
@@ -309,7 +309,7 @@ static void test_a_deleted_tag_matches_no_more_and_a_used_one_cannot_be_deleted(
 	expect(COMPLETED_TAG_DELETE, 0, 9, 0);
 	send_tagged(TAG_EAGER, 6);
 	expect(COMPLETED_TAG_RECEIVE, whole_match, 1, 6);
-	/* A new tag in the same place does not answer to the old handle. */
+	/* A new tag in the same slot does not respond to the old handle. */
 	assert_int_not_equal(add(2, 7, UINT64_MAX), second);
 	expect(COMPLETED_TAG_ADD, 0, 102, 0);
 	removal.handle = second;

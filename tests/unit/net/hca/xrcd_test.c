@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC domains: who shares one, what keeps one open, and which queues its targets reach. */
+/* XRC domains: which processes share one, what keeps one open, and which queues its targets can
+ * use. */
 #include <errno.h>
 #include "adapter_pair.h"
 
@@ -173,7 +174,7 @@ static void test_one_file_is_one_domain(void **state)
 	assert_int_equal(xrcd_close(private), 0);
 	assert_int_equal(xrcd_close(other), 0);
 	assert_int_equal(xrcd_close(first), 0);
-	/* Still open once. */
+	/* The domain is still open once. */
 	assert_int_equal(xrcd_open(hca, &file, XRCD_EXISTING, &first), 0);
 	assert_int_equal(xrcd_close(first), 0);
 	assert_int_equal(xrcd_close(again), 0);
@@ -207,7 +208,8 @@ static void test_receives_complete_to_the_cq_of_the_queue(void **state)
 	assert_int_equal(received->qpn, target->qp.qpn);
 	assert_int_equal(received->byte_count, 1);
 	assert_int_equal(inbox[0], 42);
-	/* It belongs to whoever posted the request, not to the target. */
+	/* The completion belongs to the consumer that posted the receive request, not to the
+	 * target. */
 	assert_int_equal(qp_object_modify(target, pair.now,
 					  &(struct qp_attributes){.state = QP_RESET}, QP_HAS_STATE),
 			 0);

@@ -173,7 +173,7 @@ static void test_static_rate_is_part_of_the_route(void **state)
 	assert_int_equal(post(&pair, &pair.a, &request), 0);
 	assert_true(qp_next_route(&pair.a.qp, pair.now, &route));
 	assert_int_equal(route.static_rate, 3);
-	/* Packets of another rate are not handed out with these. */
+	/* Packets of another rate are not returned with these. */
 	assert_int_equal(qp_transmit(&pair.a.qp, pair.now, 4, 1, packets), 1);
 	assert_true(qp_next_route(&pair.a.qp, pair.now, &route));
 	assert_int_equal(route.static_rate, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header checks: what is dropped before any engine sees it, and what is counted. */
+/* The header checks: packets that are dropped before any engine sees them, and the counters. */
 #include "net/transport/admission.h"
 
 #include <setjmp.h>
@@ -173,7 +173,7 @@ static void count_told(const struct qp *qp, const struct packet *packet, enum vi
 	assert_int_equal(packet->bth.destination_qpn, qp->qpn);
 }
 
-/* PortInfo's counters and traps 257 and 258 are not the queue pair's. */
+/* PortInfo's counters and traps 257 and 258 are outside the queue pair. */
 static void test_owner_is_told_of_each_wrong_key(void **state)
 {
 	struct endpoint_options options = endpoint_options_default(QP_UD);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Responses at the requester: answers, gaps in them, and responses that make no sense. */
+/* Responses at the requester: answers, gaps in them, and malformed responses. */
 #include "net/transport/completer.h"
 
 #include <setjmp.h>
@@ -122,7 +122,7 @@ static void test_lost_read_response_asks_for_the_missing_tail(void **state)
 
 	wire_lose(&pair.b_to_a, 1);
 	run_until_idle(&pair);
-	/* Only the first thing out of order counts as a NAK; the rest is ignored. */
+	/* Only the first response out of order counts as a NAK; the rest is ignored. */
 	expect_wire(&pair.a_to_b, "READ_REQUEST@0 READ_REQUEST@1");
 	expect_wire(&pair.b_to_a, "READ_RESPONSE_FIRST@0 READ_RESPONSE_MIDDLE@1! "
 				  "READ_RESPONSE_MIDDLE@2 READ_RESPONSE_MIDDLE@3 "
@@ -191,7 +191,7 @@ static void test_nak_codes_become_statuses(void **state)
 			post_send(&pair, &pair.a, 8);
 		rc_pair_transmit(&pair);
 
-		/* It names the second and so acknowledges the first. */
+		/* The ACK names the second request and so acknowledges the first. */
 		struct packet packet = response(OPCODE_ACKNOWLEDGE, 1);
 
 		packet.aeth.syndrome = aeth_syndrome(AETH_NAK, codes[i].code);
@@ -258,7 +258,7 @@ static void test_partial_acknowledge_resumes_after_it(void **state)
 	rc_pair_release(&pair);
 }
 
-/* The requester has the first two packets; the answer comes again in one train. */
+/* The requester has the first two packets; the answer arrives again as one train. */
 static void test_train_of_answers_that_overlaps_is_trimmed(void **state)
 {
 	static uint8_t bytes[600];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* End-to-end credits, from promise to use. */
+/* End-to-end credits, from the advertisement to the use. */
 #include "net/transport/credits.h"
 
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void test_promise_is_rounded_down_to_a_code(void **state)
 		connect_counting();
 		post_receives(rows[i].receives);
 		assert_int_equal(credits_syndrome(&pair.b.qp), rows[i].code);
-		/* What a message in progress holds is not promised again. */
+		/* The receive request of a message in progress is not advertised again. */
 		pair.b.qp.responder.has_receive = rows[i].receives == 1;
 		assert_int_equal(credits_syndrome(&pair.b.qp),
 				 rows[i].receives == 1 ? 0 : rows[i].code);
@@ -64,7 +64,8 @@ static void test_by_default_nothing_is_promised_and_nothing_held_back(void **sta
 	rc_pair_release(&pair);
 }
 
-/* Two receives are left after the first message: three may go, the third to ask for news. */
+/* Two receives are left after the first message: three SENDs may go, the third one to ask for
+ * credits. */
 static void test_no_more_messages_go_than_one_above_the_promise(void **state)
 {
 	(void)state;
@@ -118,7 +119,7 @@ static void test_writes_and_reads_need_no_credit(void **state)
 	post_read(&pair, &pair.a, &pair.b, 0, 10);
 	post_sends(2);
 	rc_pair_transmit(&pair);
-	/* Of the SENDs, only the one that asks for news. */
+	/* Of the SENDs, only the one that asks for credits. */
 	expect_wire(&pair.a_to_b, "WRITE_ONLY@1 WRITE_ONLY@2 WRITE_ONLY@3 READ_REQUEST@4 ONLY@5");
 	post_receives(2);
 	run_until_idle(&pair);
@@ -152,11 +153,11 @@ static void test_an_acknowledge_with_nothing_new_still_brings_credits(void **sta
 	ghost = acknowledge(0, 4, 1);
 	qp_receive(&pair.a.qp, pair.now, &ghost);
 	assert_int_equal(pair.a.qp.requester.message_limit.value, 5);
-	/* An older promise does not take a newer one back. */
+	/* An older AETH does not take newer credits back. */
 	ghost = acknowledge(0, 1, 1);
 	qp_receive(&pair.a.qp, pair.now, &ghost);
 	assert_int_equal(pair.a.qp.requester.message_limit.value, 5);
-	/* What is neither newest nor awaited says nothing. */
+	/* A response that is neither the newest nor awaited changes nothing. */
 	ghost = acknowledge(0xfffff0, 8, 100);
 	qp_receive(&pair.a.qp, pair.now, &ghost);
 	assert_int_equal(pair.a.qp.requester.message_limit.value, 5);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that arrive twice: never executed twice, always answered where they can be. */
+/* Requests that arrive twice: never executed twice, always answered where that is possible. */
 #include "net/transport/duplicates.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@ static struct rc_pair pair;
 static struct packet captured[64];
 static unsigned captured_count;
 
-/* Delivers what A has to send to B, and keeps it for a second delivery. */
+/* Delivers A's packets to B, and keeps them for a second delivery. */
 static void deliver_and_keep(void)
 {
 	struct qp_route route;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a responder does about each fault, for each service: the table of fault classes, row by row
- * (vol 1, chapter 9). One bad packet each, made by hand. Covers: net/transport/qp_error.c */
+/* The reaction of a responder to each fault, for each service: the table of fault classes, row by
+ * row (vol 1, chapter 9). Each case is one bad packet, made by hand. Covers:
+ * net/transport/qp_error.c */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,21 +16,21 @@ enum service { RC, UC, UD, SERVICE_COUNT };
 enum fault {
 	PSN_AHEAD,
 	BAD_SEQUENCE,
-	CUT_SEND, /* a SEND in progress, and then something else */
+	CUT_SEND, /* a SEND in progress, and then another request */
 	NOT_ENABLED,
 	NO_RESOURCES,
 	MISALIGNED_ATOMIC,
 	NO_RECEIVE,
 	DEAD_RECEIVE, /* its L_Key */
 	SMALL_RECEIVE,
-	WRONG_LENGTH, /* of a request without a receive */
+	WRONG_LENGTH, /* of a request that finds no receive */
 	DEAD_KEY,
 	DEAD_KEY_IMMEDIATE,
 	REFUSED_INVALIDATE,
 	FULL_CQ,
 };
 
-/* What is left afterwards. */
+/* The state afterwards. */
 struct outcome {
 	enum fault fault;
 	enum service service;
@@ -37,7 +38,8 @@ struct outcome {
 	const char *answer;
 	enum qp_state state;
 	enum qp_event event;	/* 0: none */
-	unsigned receives_left; /* posted and not taken; in Error those of its own are flushed */
+	unsigned receives_left; /* posted and not taken; in Error the queue pair's own requests are
+				   flushed */
 	bool is_reported;	/* by a receive completion ... */
 	enum completion_status status; /* ... of this status */
 };
@@ -61,7 +63,7 @@ static const struct outcome outcomes[] = {
 
 	{CUT_SEND, RC, false, "NAK_INVALID@1", QP_ERROR, 0, 0, true, COMPLETION_LOCAL_QP_OPERATION},
 	{CUT_SEND, RC, true, "NAK_INVALID@1", QP_ERROR, 0, 0, true, COMPLETION_LOCAL_QP_OPERATION},
-	/* Its receive is used again, or is gone with the message. */
+	/* Its receive request is used again, or is gone with the message. */
 	{CUT_SEND, UC, false, "", QP_RTS, 0, KEPT},
 	{CUT_SEND, UC, true, "", QP_RTS, 0, 0, true, COMPLETION_REMOTE_ABORTED},
 
@@ -264,7 +266,7 @@ static void check(const struct outcome *outcome)
 	if (outcome->fault == CUT_SEND) {
 		begin_send(&packet);
 		packet.bth.psn = psn_from(1);
-		/* It would be good by itself, which UC would take it for. */
+		/* The packet would be good by itself, and UC would accept it as such. */
 		packet.reth.rkey ^= 1;
 	}
 	qp_receive(&pair.b.qp, pair.now, &packet);
@@ -281,7 +283,7 @@ static void check(const struct outcome *outcome)
 		assert_int_equal(expect_received(&pair.b, outcome->status)->wr_id, 7);
 	expect_nothing_received(&pair.b);
 	assert_int_equal(receives_left(outcome), outcome->receives_left);
-	/* Nothing of what was refused was written. */
+	/* Nothing of the refused request was written. */
 	for (unsigned i = 0; i < PAYLOAD_BYTES; i++)
 		assert_int_equal(pair.b.window.bytes[i], 0);
 	rc_pair_release(&pair);
@@ -298,7 +300,7 @@ static void test_every_fault_has_the_outcome_of_its_class(void **state)
 	}
 }
 
-/* Class A and C: whatever comes after the NAK is left without a word, and so is its repetition. */
+/* Class A and C: requests after the NAK are dropped in silence, and so is the repeated request. */
 static void test_after_a_nak_nothing_is_answered(void **state)
 {
 	const struct outcome outcome = {.fault = DEAD_KEY, .service = RC};

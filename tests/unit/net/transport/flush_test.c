@@ -124,7 +124,7 @@ static void test_flush_needs_the_rights_of_queue_pair_and_region(void **state)
 	expect_flush_fails(global, both, FLUSH_PERSISTENT, FLUSH_RANGE, invalid, request_error);
 	expect_flush_fails(both, global, FLUSH_PERSISTENT, FLUSH_RANGE, access, access_error);
 	expect_flush_fails(both, 0, FLUSH_GLOBAL, FLUSH_REGION, access, access_error);
-	/* No placement, a reserved one, a reserved selectivity. */
+	/* No placement type, a reserved one, a reserved selectivity. */
 	expect_flush_fails(both, both, 0, FLUSH_RANGE, invalid, request_error);
 	expect_flush_fails(both, both, 4, FLUSH_RANGE, invalid, request_error);
 	expect_flush_fails(both, both, FLUSH_GLOBAL, 2, invalid, request_error);
@@ -153,7 +153,7 @@ static void test_repeated_atomic_write_is_answered_but_not_executed(void **state
 	wire_lose(&pair.b_to_a, 0);
 	run_until(&pair, pair.now + MICROSECONDS(100));
 	assert_true(word_at(0) == 7);
-	/* Somebody else writes before the request comes again. */
+	/* Somebody else writes before the request arrives again. */
 	memset(pair.b.window.bytes, 9, 8);
 	run_until_idle(&pair);
 	expect_wire(&pair.a_to_b, "ATOMIC_WRITE@0 ATOMIC_WRITE@0");
@@ -221,7 +221,8 @@ static void test_an_acknowledge_does_not_complete_it(void **state)
 	connect_for_flush(0, 0);
 	assert_int_equal(post_atomic_write(0, 5, 8), 0);
 	post_write(&pair, &pair.a, &pair.b, 64, 10);
-	/* The answer is lost, the ACK that follows is not: the answer is asked for again. */
+	/* The answer is lost, the ACK that follows is not: the requester asks for the answer again.
+	 */
 	wire_lose(&pair.b_to_a, 0);
 	run_until_idle(&pair);
 	expect_wire(&pair.a_to_b, "ATOMIC_WRITE@0 WRITE_ONLY@1 ATOMIC_WRITE@0 WRITE_ONLY@1");

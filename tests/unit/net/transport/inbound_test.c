@@ -9,8 +9,8 @@
 #include "net/transport/qp.h"
 #include "wire/packet.h"
 
-/* Succession table: what each RC opcode makes of a queue pair that is idle, in a SEND, in a WRITE.
- */
+/* Succession table: the effect of each RC opcode on a queue pair that is idle, in a SEND, in a
+ * WRITE. */
 static const struct {
 	uint8_t opcode;
 	bool idle, send, write;
@@ -58,7 +58,8 @@ static void test_every_opcode_follows_only_what_the_table_allows(void **state)
 
 enum { MTU = 256 };
 
-/* The rule of payloads, once more: is this length right for a train of so many packets? */
+/* The payload rule, written a second time: is this length right for a train of this many packets?
+ */
 static bool length_is_right(const struct opcode_info *info, uint32_t packets, size_t bytes)
 {
 	if (!info->starts_message && !info->ends_message)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binding and invalidating windows in a conversation: order, access, and what is refused. */
+/* Binding and invalidating memory windows in the middle of other traffic: order, access, and
+ * refusals. */
 #include "net/transport/local_operation.h"
 
 #include <setjmp.h>
@@ -12,7 +13,7 @@
 #include "wire/mtu.h"
 
 static struct rc_pair pair;
-static struct region *target; /* of b, on its window's memory; windows may be bound to it */
+static struct region *target; /* of b, on the memory of its window; windows may be bound to it */
 static struct window *window; /* of b */
 
 static void connect_with(enum qp_type type, enum window_type window_type)
@@ -41,7 +42,7 @@ static struct send_request bind_request(uint32_t key, uint32_t byte_count)
 	};
 }
 
-/* b binds the first bytes of its target; the key is returned. */
+/* b binds a window to the first bytes of its target; returns the key. */
 static uint32_t bind_window(uint32_t byte_count)
 {
 	uint32_t key = window->grant.key ^ 0x5a;
@@ -124,7 +125,7 @@ static void test_bind_sends_nothing_and_completes_in_order(void **state)
 	rc_pair_release(&pair);
 }
 
-/* The SEND before the bind is lost and sent again; binding a type 2 window twice would fail. */
+/* The SEND before the bind is lost and resent; binding a type 2 window twice would fail. */
 static void test_bind_is_not_done_again_when_packets_are_resent(void **state)
 {
 	(void)state;
@@ -272,7 +273,7 @@ static void test_send_with_invalidate_frees_the_receiver_s_window(void **state)
 	rc_pair_release(&pair);
 }
 
-/* The acknowledge is lost: the window is free already when the SEND comes again. */
+/* The acknowledge is lost: the window is free already when the SEND arrives again. */
 static void test_duplicate_of_send_with_invalidate_is_acknowledged(void **state)
 {
 	(void)state;

@@ -117,7 +117,7 @@ static void test_a_packet_of_a_peer_that_is_not_migrated_arms(void **state)
 	rc_pair_release(&pair);
 }
 
-/* Until the requester has gone over. */
+/* Until the requester has migrated. */
 static void lose_the_primary_path(void)
 {
 	pair.a_to_b.is_cut = true;
@@ -215,7 +215,7 @@ static void test_rearming_can_be_taken_back_without_a_switch(void **state)
 	assert_int_equal(pair.a.qp.attributes.path_migration, PATH_MIGRATED);
 	assert_int_equal(pair.a.qp.attributes.address.dlid, pair.b.port.lid);
 	expect_no_event(&pair.a);
-	/* Its alternate path is still there. */
+	/* The alternate path is still there. */
 	assert_int_equal(set_migration(&pair.a, PATH_REARM), 0);
 	rc_pair_release(&pair);
 }
@@ -296,7 +296,7 @@ static void expect_refused(const struct packet *packet)
 {
 	assert_int_equal(admission_check(&pair.b.qp, packet), DROP_WRONG_PATH);
 	expect_event(&pair.b, QP_EVENT_MIGRATION_ERROR);
-	/* Once is enough, however often a stranger tries. */
+	/* One event is enough, however often a stranger tries. */
 	assert_int_equal(admission_check(&pair.b.qp, packet), DROP_WRONG_PATH);
 	expect_no_event(&pair.b);
 	assert_int_equal(pair.b.qp.attributes.path_migration, PATH_ARMED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The send rate limit on a virtual clock: what leaves when, to the nanosecond. */
+/* The send rate limit on a virtual clock: when each packet leaves, to the nanosecond. */
 #include "net/transport/pacing.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void connect_limited(enum qp_type type, uint32_t burst_bytes)
 	assert_int_equal(limit(&pair.a, BYTE_PER_US, burst_bytes, 0), 0);
 }
 
-/* A burst of one packet: each leaves when the one before it has taken its time. */
+/* A burst of one packet: each packet leaves when the one before it has taken its time. */
 static void test_packets_leave_at_the_rate(void **state)
 {
 	(void)state;
@@ -94,7 +94,7 @@ static void test_a_burst_leaves_at_once(void **state)
 	assert_int_equal(pair.a_to_b.sent_count, 8);
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 
-	/* What rested for long has its burst again, and no more. */
+	/* After a long rest the queue pair has its burst again, and no more. */
 	pair.now += SECONDS(10);
 	post_receive(&pair, &pair.b, 2048);
 	post_send(&pair, &pair.a, 2048);
@@ -127,7 +127,7 @@ static void test_the_mean_is_the_rate_for_every_service(void **state)
 	}
 }
 
-/* Trains are cut to the burst, and pay for each packet's headers. */
+/* Trains are cut to the burst, and are charged for the headers of each packet. */
 static void test_trains_are_cut_to_the_burst(void **state)
 {
 	(void)state;
@@ -139,8 +139,8 @@ static void test_trains_are_cut_to_the_burst(void **state)
 	time_ns start = pair.now;
 
 	run_until(&pair, start);
-	/* 4096 / (256 + 54), the most that a packet can have beside its payload; they had less, so
-	 * that one more fits. */
+	/* 4096 / (256 + 54), the most bytes that a packet can have beside its payload. These
+	 * packets have fewer, so that one more fits. */
 	expect_wire(&pair.a_to_b, "FIRST@0x13 MIDDLE@13");
 	run_until_idle(&pair);
 	assert_true(pair.now - start >= MICROSECONDS((128 - 14) * FULL_PACKET - 4096));
@@ -180,7 +180,7 @@ static void test_only_requests_are_paced(void **state)
 {
 	(void)state;
 	rc_pair_connect(&pair, MTU_256);
-	/* The responder's limit: its answers to a READ are not of its own making. */
+	/* The responder's limit: its READ responses are not requests of its own. */
 	assert_int_equal(limit(&pair.b, 8, 1, 0), 0);
 	post_read(&pair, &pair.a, &pair.b, 0, 4096);
 
@@ -228,7 +228,7 @@ static void test_a_limit_is_lost_with_the_connection(void **state)
 	rc_pair_release(&pair);
 }
 
-/* A message under way is finished at its rate, and then the drain is told. */
+/* A message under way is finished at its rate; then the drained event comes. */
 static void test_a_drain_waits_for_what_is_paced(void **state)
 {
 	(void)state;
@@ -294,7 +294,7 @@ static void test_bad_limits_change_nothing(void **state)
 	connect_limited(QP_RC, 1);
 	assert_int_equal(limit(&pair.a, RATE_LIMIT_MAX + 1u, 0, 0), -EINVAL);
 	assert_int_equal(limit(&pair.a, UINT32_MAX, 0, 0), -EINVAL);
-	/* Bursts of nothing. */
+	/* A burst of zero bytes. */
 	assert_int_equal(limit(&pair.a, 0, 100, 0), -EINVAL);
 	assert_int_equal(limit(&pair.a, 0, 0, 100), -EINVAL);
 	qp_query(&pair.a.qp, &attributes);

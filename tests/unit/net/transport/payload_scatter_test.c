@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Placing payloads: every offset and length, from several pieces to several pieces. */
+/* Scattering payloads: every offset and length, from several SGEs to several SGEs. */
 #include "net/transport/payload_scatter.h"
 
 #include <setjmp.h>
@@ -88,7 +88,7 @@ static void test_scatter_stops_at_the_first_piece_that_is_not_ours(void **state)
 
 	struct sge sge = {0, 8, region->key};
 
-	/* Readable is not enough. */
+	/* Read access is not enough. */
 	assert_int_equal(payload_scatter(&memory, &pd, &sge, 1, 0, &payload, 0, 8),
 			 MEMORY_BAD_RIGHTS);
 	sge.lkey++;

@@ -16,11 +16,11 @@ static struct endpoint endpoint;
 
 enum { BIT_COUNT = 26 };
 
-/* The specification's tables once more, as letters: what is required and what is optional for each
- * attribute. p P_Key index, n port, a access, q Q_Key, v address, m path MTU, d destination QPN, r
- * receive PSN, s send PSN, t timeout, y retry count, w RNR retry, i initiator depth, x responder
- * resources, l alternate path, g migration, z min RNR timer, c current state, e drained notify, k
- * rate limit. */
+/* The specification's tables a second time, as letters: the required and the optional attributes of
+ * each transition. p P_Key index, n port, a access, q Q_Key, v address, m path MTU, d destination
+ * QPN, r receive PSN, s send PSN, t timeout, y retry count, w RNR retry, i initiator depth, x
+ * responder resources, l alternate path, g migration, z min RNR timer, c current state, e drained
+ * notify, k rate limit. */
 struct row {
 	enum qp_state from, to;
 	enum qp_type type;
@@ -124,7 +124,7 @@ static uint32_t letters_mask(const char *letters)
 	return mask;
 }
 
-/* RESET and ERROR can be reached from everywhere with nothing but the state. */
+/* RESET and ERROR can be entered from every state with the state attribute alone. */
 static bool find_row(enum qp_state from, enum qp_state to, enum qp_type type, struct row *ret_row)
 {
 	if ((to == QP_RESET || to == QP_ERROR)) {
@@ -160,7 +160,7 @@ static struct qp_attributes good_values(enum qp_state from, enum qp_state to)
 	};
 }
 
-/* A queue pair in this state, by the way that leads there. */
+/* A queue pair in this state, by the transitions that lead there. */
 static void bring_to(enum qp_type type, enum qp_state state)
 {
 	struct endpoint_options options = endpoint_options_default(type);
@@ -176,7 +176,7 @@ static void bring_to(enum qp_type type, enum qp_state state)
 		return;
 	endpoint_to_rts(&endpoint);
 	if (state == QP_SQE)
-		/* RC never gets there; the table must not let it out either. */
+		/* RC never gets into this state; the table must not let it out either. */
 		endpoint.qp.state = QP_SQE;
 	else if (state != QP_RTS)
 		assert_int_equal(endpoint_set_state(&endpoint, 0, state), 0);
@@ -369,7 +369,7 @@ static void test_reset_forgets_everything(void **state)
 	assert_int_equal(qp_deadline(&pair.a.qp), TIME_NEVER);
 	qp_query(&pair.a.qp, &values);
 	assert_int_equal(values.destination_qpn, 0);
-	/* And it can be used again. */
+	/* And the queue pair can be used again. */
 	assert_int_equal(endpoint_set_state(&pair.b, pair.now, QP_RESET), 0);
 	qp_wire_release(&pair.a_to_b);
 	endpoint_to_init(&pair.a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a queue pair's owner may and may not do. */
+/* What a queue pair's owner may do, and what it may not. */
 #include "net/transport/qp.h"
 
 #include <errno.h>
@@ -173,7 +173,7 @@ static void test_retracted_sends_were_never_posted(void **state)
 	expect_wire(&pair.a_to_b, "ONLY@0");
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 	expect_no_completion(&pair.a);
-	/* What was started stays. */
+	/* The requests that were started stay. */
 	post_receive(&pair, &pair.b, 40);
 	post_send(&pair, &pair.a, 40);
 	rc_pair_transmit(&pair);

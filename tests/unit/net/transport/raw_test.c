@@ -30,7 +30,7 @@ static void close_pair(void)
 	endpoint_release(&b);
 }
 
-/* From a's outbox, which the test may have filled. */
+/* Posts from a's outbox, which the test may have filled. */
 static int send_bytes(uint32_t byte_count, uint32_t ethertype)
 {
 	static const struct address_vector to_b = {.dlid = 2, .port_number = 1, .sl = 3};
@@ -58,7 +58,7 @@ static uint8_t *receive_into(uint32_t byte_count)
 	return bytes;
 }
 
-/* What a transmits, through its bytes on the wire, to b; how many packets. */
+/* Carries a's packets as wire bytes to b. Returns the number of packets. */
 static unsigned carry(void)
 {
 	struct packet packets[8];
@@ -173,7 +173,7 @@ static void test_lengths_that_no_packet_has_are_refused(void **state)
 	}
 }
 
-/* Whoever sends IPv4 there is wrong in another way. */
+/* IPv4 on this queue pair is another error. */
 static void test_another_version_is_an_operation_error(void **state)
 {
 	(void)state;

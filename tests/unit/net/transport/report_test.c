@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How requests end on a queue pair with a shared receive queue, and when its completion queue is
- * full. */
+/* Completion of requests on a queue pair with a shared receive queue, and with a full completion
+ * queue. */
 #include "net/transport/report.h"
 
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static void test_shared_requests_are_taken_when_a_message_starts(void **state)
 	wire_lose(&pair.a_to_b, 1);
 	run_until(&pair, pair.now + MICROSECONDS(1));
 	assert_int_equal(pair.b.shared_taken, 1);
-	/* Another queue pair takes and posts meanwhile; the copy does not care. */
+	/* Another queue pair takes and posts meanwhile; the copy is not affected. */
 	shared.head++;
 	for (int i = 0; i < 8; i++)
 		post_shared(100, 64);
@@ -96,7 +96,7 @@ static void test_error_flushes_the_request_it_holds_and_no_other(void **state)
 	assert_int_equal(receive_queue_count(&shared), 1);
 	expect_event(&pair.b, QP_EVENT_LAST_REQUEST_REACHED);
 	expect_no_event(&pair.b);
-	/* Once is enough. */
+	/* One event is enough. */
 	assert_int_equal(endpoint_set_state(&pair.b, pair.now, QP_ERROR), 0);
 	expect_no_event(&pair.b);
 	release_shared();

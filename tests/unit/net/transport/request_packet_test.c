@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in the packets of a request: opcodes, trains, bytes, and when an answer is asked for.
- */
+/* The packets of a request: opcodes, trains, bytes, and when they ask for an answer. */
 #include "support/rc_pair.h"
 
 #include <errno.h>
@@ -88,7 +87,7 @@ static void test_several_sges_are_gathered_and_scattered(void **state)
 static void test_inline_data_is_copied_when_posted(void **state)
 {
 	uint8_t bytes[200];
-	/* The key is not looked at. */
+	/* The key is not checked. */
 	struct sge sge = {.address = (uintptr_t)bytes, .byte_count = sizeof(bytes), .lkey = 0xbad};
 	struct send_request request = {
 		.opcode = SEND_SEND, .flags = SEND_INLINE, .sge_count = 1, .sges = &sge};
@@ -108,7 +107,7 @@ static void test_inline_data_is_copied_when_posted(void **state)
 	rc_pair_release(&pair);
 }
 
-/* The opcode table: by where in its message a packet stands, and what the message is. */
+/* The opcode table: by the position of a packet in its message, and the operation. */
 static void test_every_opcode_has_its_first_middle_last_and_only(void **state)
 {
 	static const struct {
@@ -151,7 +150,7 @@ static void test_every_opcode_has_its_first_middle_last_and_only(void **state)
 	rc_pair_release(&pair);
 }
 
-/* A READ that was answered in part asks for the rest, and its answers take up the PSNs left. */
+/* A READ that was answered in part asks for the rest, and its answers use the remaining PSNs. */
 static void test_a_read_asks_for_what_is_missing(void **state)
 {
 	struct send_slot slot = {.opcode = SEND_RDMA_READ,
@@ -177,7 +176,8 @@ static void test_a_read_asks_for_what_is_missing(void **state)
 	rc_pair_release(&pair);
 }
 
-/* The program has unmapped it (net/memory/gaps.h): what was sent before is not taken back. */
+/* The program has unmapped it (net/memory/gaps.h): packets that were sent before are not taken
+ * back. */
 static void test_memory_without_pages_is_not_sent(void **state)
 {
 	static const enum send_opcode opcodes[] = {SEND_SEND, SEND_RDMA_WRITE};

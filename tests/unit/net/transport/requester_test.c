@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dialogues with the requester: what it sends, when it may, and how requests end there. */
+/* Dialogues with the requester: what it sends, when it may send, and how requests complete. */
 #include "support/rc_pair.h"
 
 #include <errno.h>
@@ -193,7 +193,7 @@ static void test_drain_finishes_what_was_started_and_starts_nothing(void **state
 					 QP_HAS_STATE | QP_HAS_DRAINED_NOTIFY),
 			 0);
 	post_send(&pair, &pair.a, 10);
-	/* Not before it is drained. */
+	/* Not before the queue is drained. */
 	assert_int_equal(endpoint_set_state(&pair.a, pair.now, QP_RTS), -EINVAL);
 	expect_no_event(&pair.a);
 	run_until_idle(&pair);
@@ -225,7 +225,7 @@ static void test_error_flushes_both_queues_in_order(void **state)
 		assert_int_equal(expect_completion(&pair.a, COMPLETION_FLUSHED)->wr_id, i);
 		assert_int_equal(expect_received(&pair.a, COMPLETION_FLUSHED)->wr_id, 10 + i);
 	}
-	/* What is posted later is flushed at once. */
+	/* Requests posted later are flushed at once. */
 	post_send(&pair, &pair.a, 1);
 	post_receive(&pair, &pair.a, 1);
 	expect_completion(&pair.a, COMPLETION_FLUSHED);
@@ -258,13 +258,13 @@ static void test_requests_and_answers_share_the_way_out(void **state)
 	rc_pair_release(&pair);
 }
 
-/* Lets what is under way arrive, and its answer come back, but no timer expire. */
+/* Lets packets under way arrive and their answers come back, but no timer expire. */
 static void let_arrive(void)
 {
 	run_until(&pair, pair.now + MILLISECONDS(1));
 }
 
-/* Requests are signaled that say so. */
+/* Only requests with the flag are signaled. */
 static void connect_unsignaled(void)
 {
 	struct endpoint_options options = endpoint_options_default(QP_RC);
@@ -301,7 +301,7 @@ static void test_the_ack_of_a_signaled_request_acknowledges_unsignaled_ones(void
 	rc_pair_release(&pair);
 }
 
-/* The answer to a READ acknowledges what was before it. */
+/* The answer to a READ acknowledges the requests before it. */
 static void test_a_read_acknowledges_unsignaled_requests(void **state)
 {
 	(void)state;
@@ -360,7 +360,7 @@ static void test_a_lost_unsignaled_request_is_sent_again(void **state)
 	rc_pair_release(&pair);
 }
 
-/* A request that fails here ends behind those before it, and does not wait for a timer. */
+/* A request that fails locally completes after those before it, and waits for no timer. */
 static void test_a_request_that_fails_asks_about_unsignaled_ones(void **state)
 {
 	struct sge sge;
@@ -390,7 +390,7 @@ static void test_a_drain_asks_about_unsignaled_requests(void **state)
 	rc_pair_release(&pair);
 }
 
-/* Nobody would ask later. */
+/* No later packet would ask for the ACK. */
 static void test_without_a_timer_every_request_asks(void **state)
 {
 	struct endpoint_options options = endpoint_options_default(QP_RC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the responder sends and in which order, and the READs and atomics it keeps. */
+/* The responses of the responder and their order, and the READs and atomics that it keeps. */
 #include "net/transport/responses.h"
 
 #include <setjmp.h>
@@ -160,7 +160,7 @@ static void test_acknowledges_never_limit_the_peer(void **state)
 	rc_pair_connect(&pair, MTU_256);
 	pair.b.qp.responder.msn = 0xffffff;
 	responses_acknowledge(&pair.b.qp, psn_from(7));
-	/* An older one does not replace it. */
+	/* An older ACK does not replace it. */
 	responses_acknowledge(&pair.b.qp, psn_from(5));
 	assert_int_equal(qp_transmit(&pair.b.qp, pair.now, 1, 1, &packet), 1);
 	assert_int_equal(packet.bth.psn.value, 7);

@@ -133,7 +133,7 @@ static void test_rnr_nak_waits_before_resend(void **state)
 	time_ns start = pair.now;
 
 	run_until(&pair, start + MICROSECONDS(1281));
-	/* What follows the refused one is not worth a NAK. */
+	/* Requests after the refused one get no NAK of their own. */
 	expect_wire(&pair.b_to_a, "RNR@0");
 	expect_wire(&pair.a_to_b, "ONLY@0 ONLY@1");
 	post_receive(&pair, &pair.b, 64);
@@ -253,7 +253,7 @@ static void test_psns_wrap(void **state)
 	rc_pair_release(&pair);
 }
 
-/* The receiver got the first train; the whole message then comes again in other pieces. */
+/* The receiver got the first train; the whole message then arrives again in other pieces. */
 static void test_train_that_overlaps_what_was_received_is_trimmed(void **state)
 {
 	(void)state;
@@ -301,7 +301,7 @@ static void test_silence_does_not_count_while_packets_are_underway(void **state)
 	post_receive(&pair, &pair.b, 64);
 	post_send(&pair, &pair.a, 10);
 	wire_lose(&pair.a_to_b, 0);
-	/* Far more timeouts than there are retries, and nothing is sent again. */
+	/* Far more timeouts than there are retries, and nothing is resent. */
 	run_until(&pair, start + ((time_ns)4096 << 14) * 20);
 	expect_wire(&pair.a_to_b, "ONLY@0!");
 	expect_no_completion(&pair.a);

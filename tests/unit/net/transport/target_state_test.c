@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A target that goes from one owner to another in the middle of a conversation, and states that no
- * target can have. */
+/* A target that moves from one owner to another in the middle of a message exchange, and states
+ * that no target can have. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "net/transport/target_state.h"
 #include "support/rc_pair.h"
 
-/* a is the initiator, b the target, which goes on as another queue pair of the same number. */
+/* a is the initiator. b is the target, which moves to another queue pair of the same number. */
 static struct rc_pair pair;
 static struct receive_queue queue;
 
@@ -31,7 +31,7 @@ static void disconnect(void)
 	receive_queue_release(&queue);
 }
 
-/* Puts a fresh queue pair in the target's place. */
+/* Replaces the target by a fresh queue pair. */
 static void replace_target(void)
 {
 	const struct qp_capabilities none = {0};
@@ -82,7 +82,7 @@ static void test_a_conversation_goes_on_where_it_was(void **state)
 	disconnect();
 }
 
-/* The next owner knows what the last one answered. */
+/* The next owner knows the answers of the last one. */
 static void test_a_repeated_atomic_is_not_done_again(void **state)
 {
 	uint64_t word;

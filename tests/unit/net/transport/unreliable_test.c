@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UC messages live or die whole; UD messages carry their GRH. */
+/* UC messages arrive whole or not at all; UD messages carry their GRH. */
 #include "net/transport/unreliable.h"
 
 #include <setjmp.h>
@@ -256,7 +256,7 @@ static void count_and_copy(const struct payload *payload, size_t from, size_t by
 	payload_copy(payload, from, byte_count, ret_bytes);
 }
 
-/* Header and payload, and no other memory of the program's. */
+/* Header and payload, and no other memory of the program. */
 static void test_datagram_is_copied_as_its_owner_wants(void **state)
 {
 	struct address_vector address = to_b();

@@ -110,7 +110,7 @@ static void test_a_lost_packet_resumes_from_the_nak(void **state)
 	disconnect();
 }
 
-/* The other queue has requests, but they are not for this message. */
+/* The other queue has receive requests, but they are not for this message. */
 static void test_an_empty_queue_is_answered_with_rnr(void **state)
 {
 	(void)state;
@@ -291,7 +291,7 @@ static void test_each_half_has_only_its_own_queue(void **state)
 	disconnect();
 }
 
-/* A wire that loses, repeats and delays: each queue gets its messages once and in order. */
+/* A wire that loses, duplicates and delays: each queue gets its messages once and in order. */
 static void test_every_message_arrives_once_over_a_bad_wire(void **state)
 {
 	uint32_t sizes[QUEUE_COUNT][MESSAGES_MAX];

@@ -284,7 +284,8 @@ static void test_memory_that_is_gone_is_not_pinned(void **state)
 	remove_region(region);
 }
 
-/* A peer whose memory we can't access must not get a ring of ours, and we make no calls for it. */
+/* The proof is a random number in the peer's memory. A peer whose memory we can't read gets no
+ * ring. */
 static void test_without_the_proof_there_is_no_ring(void **state)
 {
 	struct region *region = add_region(memory, REGION_BYTES, ALL);

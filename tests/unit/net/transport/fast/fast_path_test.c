@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express way and the long way do the same: random work on two pairs of queue pairs, of which
- * one takes the express way wherever it can; packets, completions, memory and state are compared.
- * Covers: net/transport/fast/rx_short.c net/transport/fast/header_cache.c */
+/* The fast path and the engine do the same: random work on two pairs of queue pairs, one of which
+ * uses the fast path wherever it can. Packets, completions, memory and state are compared. Covers:
+ * net/transport/fast/rx_short.c net/transport/fast/header_cache.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -31,12 +31,12 @@ enum {
 };
 
 struct crossing {
-	uint32_t byte_count; /* 0: the word of an ACK */
-	struct psn psn;	     /* of that */
+	uint32_t byte_count; /* 0: an ACK word */
+	struct psn psn;	     /* of the ACK word */
 	uint8_t bytes[FLIGHT_BYTES_MAX];
 };
 
-/* One of the two worlds. */
+/* One of the two pairs: the first takes the engine, the second the fast path. */
 struct world {
 	struct rc_pair pair;
 	bool is_express;
@@ -47,8 +47,8 @@ struct world {
 	uint32_t sent_count[2][2]; /* by direction; requests, answers */
 	uint64_t request_digest[2];
 	unsigned short_send_posted, tx_header_cache, fast_received, fast_acked;
-	unsigned fast_foreseen, fast_again; /* of those received */
-	struct crossing last[2];	    /* that was received by the express way; PSN: of that */
+	unsigned fast_foreseen, fast_again; /* among fast_received */
+	struct crossing last[2];	    /* received by the fast path; its PSN */
 	uint32_t inbox_next[2], outbox_next[2];
 };
 
@@ -134,7 +134,7 @@ static void send_long(struct world *world, unsigned side)
 	}
 }
 
-/* Whether the wire loses it: the same in both worlds, if they send the same. */
+/* Whether the wire loses the packet: the same in both worlds if they send the same. */
 static bool is_lost(struct world *world, unsigned side, unsigned kind, uint64_t seed,
 		    unsigned chance)
 {
@@ -176,8 +176,8 @@ static uint32_t headers_of(const struct qp *qp)
 	return FAST_HEADER_BYTES + (qp->type == QP_UD ? DETH_BYTES : 0);
 }
 
-/* Whether a sender could have said no more of it than its payload: all else is as in the one
- * before, but for the next PSN. */
+/* Whether the packet could have been a payload record: everything but the payload equals the packet
+ * before it, with the next PSN. */
 static bool is_repeat(const struct crossing *last, const struct qp *qp, const uint8_t *bytes,
 		      uint32_t byte_count)
 {
@@ -193,7 +193,7 @@ static bool is_repeat(const struct crossing *last, const struct qp *qp, const ui
 		      headers_of(qp) - FAST_HEADER_BYTES) == 0;
 }
 
-/* On both ways in turn, of which one is for reliable connections only. */
+/* By each of the two functions in turn; one of them is for reliable connections only. */
 static bool receive_predicted(struct world *world, struct endpoint *to, const uint8_t *bytes,
 			      uint32_t byte_count)
 {
@@ -203,7 +203,7 @@ static bool receive_predicted(struct world *world, struct endpoint *to, const ui
 	return fast_receive_predicted(&to->qp, world->pair.now, 1, bytes, byte_count);
 }
 
-/* As a round of the owner's does: one that is like the one before is taken at once. */
+/* As a poll round does: a payload record that matches the receive template is taken at once. */
 static bool take_express(struct world *world, struct endpoint *to, const struct crossing *last,
 			 const uint8_t *bytes, uint32_t byte_count)
 {
@@ -242,7 +242,7 @@ static void deliver(struct world *world, unsigned side, uint64_t seed, unsigned 
 		bool is_response = !crossing->byte_count ||
 				   opcode_info(crossing->bytes[LRH_BYTES])->is_response;
 
-		/* Others have addresses in them, which are not the same in both worlds. */
+		/* Other requests carry addresses, which differ between the worlds. */
 		if (!is_response &&
 		    opcode_info(crossing->bytes[LRH_BYTES])->kind == OPCODE_KIND_SEND)
 			digest(&world->request_digest[side], crossing->bytes, crossing->byte_count);
@@ -274,7 +274,7 @@ static void post_a_receive(struct world *world, unsigned side, struct random *ra
 		.sges = sges,
 	};
 
-	/* Now and then a key that does not exist, or too small a place. */
+	/* Now and then a key that does not exist, or a buffer that is too small. */
 	if (random_below(random, 4000) == 0)
 		sges[0].lkey ^= 0x5a00;
 	if (random_below(random, 4000) == 0)
@@ -297,7 +297,7 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 	enum send_opcode opcode = opcodes[random_below(random, kinds)];
 	uint32_t byte_count = (uint32_t)random_below(
 		random, random_below(random, 3) ? 64 : MESSAGE_BYTES_MAX_HERE);
-	/* What is read lies apart from what is received: there is no order between the two. */
+	/* READs use another part of the buffer than receives: the two are not ordered. */
 	uint32_t offset =
 		AREA_BYTES / 2 + world->outbox_next[side]++ * SLOT_BYTES % (AREA_BYTES / 2);
 	bool reads = opcode == SEND_RDMA_READ || opcode == SEND_FETCH_ADD;
@@ -329,8 +329,8 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 
 	if (!reads && random_below(random, 2) && byte_count <= 32)
 		request.flags |= SEND_INLINE;
-	/* Answers and a request that fails have no order between them: with a connection, who goes
-	 * first decides whether the peer still hears them. */
+	/* Answers and a failing request are not ordered: on a connection, their order decides
+	 * whether the peer still gets the answers. */
 	if (!is_reliable && random_below(random, 5000) == 0)
 		sges[0].lkey ^= 0x5a00;
 	if (!reads)
@@ -338,7 +338,7 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 
 	struct fast_packet packet;
 
-	/* Half of those that could go at once do; the others wait for send_express. */
+	/* Half of the requests that could go at once do; the others wait for send_fast. */
 	if (world->is_express && request.wr_id & 1 && fast_may_post(&end->qp, &request, &packet)) {
 		struct crossing *crossing = new_crossing(world);
 
@@ -360,8 +360,8 @@ static void work(struct world *world, unsigned side, struct random *random)
 		post_a_send(world, side, random);
 }
 
-/* What a side posts it sends before it hears from the other; and what it owes before that, since a
- * request that fails may keep the peer from hearing it. */
+/* A side sends its requests before it receives from the other, and its answers before its requests:
+ * a failing request may keep the peer from receiving them. */
 static void exchange(struct world *world, struct random *random, uint64_t seed, unsigned chance)
 {
 	for (unsigned side = 0; side < 2; side++) {
@@ -403,7 +403,7 @@ static void compare_memory(void)
 	}
 }
 
-/* As an adapter would, of which both ends' queues are. */
+/* As an adapter would that owns the queues of both ends. */
 static void connect_shared(struct world *world, const struct endpoint_options *options)
 {
 	struct endpoint_options ends[2] = {*options, *options};
@@ -477,7 +477,7 @@ static void test_connections_do_the_same_on_both_ways(void **state)
 		acked += worlds[1].fast_acked;
 		again += worlds[1].fast_again;
 	}
-	/* It would be easy to be alike by never taking it. */
+	/* The comparison proves nothing if the fast path is never taken. */
 	assert_true(posted > SEEDS * STEPS / 10);
 	assert_true(sent > SEEDS * STEPS / 20);
 	assert_true(received > SEEDS * STEPS / 20);
@@ -526,15 +526,15 @@ static void test_shared_receive_queues_do_the_same_on_both_ways(void **state)
 	assert_true(received > SEEDS * STEPS / 20);
 }
 
-/* One more message of 8 bytes of a's, with that bit of its headers changed (none: NO_BIT); it comes
- * to b by the express way, if that is this world's and takes it. */
+/* Sends one more message of 8 bytes from a, with this bit of its headers flipped (NO_BIT: none). b
+ * receives it by the fast path if this world has one and the fast path accepts it. */
 static void send_changed(struct world *world, unsigned bit)
 {
 	struct fast_packet packet;
 	struct packet decoded;
 	uint8_t bytes[256];
 
-	world->last[1].byte_count = 0; /* headers are what this is about: no repeats */
+	world->last[1].byte_count = 0; /* this is about headers: no payload records */
 	post_receive(&world->pair, &world->pair.b, 64);
 	post_send(&world->pair, &world->pair.a, 8);
 	assert_true(fast_next(&world->pair.a.qp, &packet));
@@ -570,9 +570,9 @@ static void release_worlds(void)
 	rc_pair_release(&worlds[1].pair);
 }
 
-/* A packet that came by the express way is one that the decoder and the admission rules take; with
- * any one bit of its headers changed, the two ways still agree about it, be it the first one or one
- * that is foreseen. */
+/* A packet that the fast path accepts is one that the decoder and the admission rules accept. With
+ * any one bit of its headers flipped both paths still agree, for the first packet and for one that
+ * the header cache predicts. */
 static void judge_every_changed_bit(enum qp_type type, unsigned header_bytes)
 {
 	for (unsigned bit = 0; bit < header_bytes * 8; bit++)
@@ -596,7 +596,7 @@ static void test_every_changed_bit_is_judged_as_on_the_long_way(void **state)
 	judge_every_changed_bit(QP_UD, FAST_HEADER_BYTES + DETH_BYTES);
 }
 
-/* What was found about headers holds no longer when the port, the path or the state has changed. */
+/* The header cache ends when the port, the path or the state changes. */
 static void test_what_is_foreseen_is_forgotten_in_time(void **state)
 {
 	(void)state;
@@ -608,7 +608,7 @@ static void test_what_is_foreseen_is_forgotten_in_time(void **state)
 		send_changed(&worlds[i], NO_BIT);
 		assert_int_equal(to->received.count, 2);
 		assert_int_equal(worlds[i].fast_foreseen, i);
-		/* Another key: what has the old one is not for this port any more. */
+		/* Another P_Key: packets with the old one are no longer for this port. */
 		to->port.pkeys[0] ^= 1;
 		to->environment.port_changes++;
 		send_changed(&worlds[i], NO_BIT);
@@ -637,7 +637,7 @@ static void test_what_is_foreseen_is_forgotten_in_time(void **state)
 	release_worlds();
 }
 
-/* A server that never sends stays there. Its first packet raises an event, so it goes the long way.
+/* A server that never sends stays in RTR. Its first packet raises an event, so the engine takes it.
  */
 static void test_a_queue_pair_in_rtr_receives_once_it_is_established(void **state)
 {

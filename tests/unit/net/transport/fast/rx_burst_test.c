@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of arrivals: what each message of a run leaves behind is what its packet leaves behind on
- * the long way in another world, wherever the run has to end. */
+/* Bursts at the receiver: each message of a burst leaves the state that its packet leaves when the
+ * engine takes it, wherever the burst has to end. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void connect_worlds(enum qp_type type, enum queues queues)
 
 		memset(world, 0, sizeof(*world));
 		world->is_express = i == 1;
-		/* It wraps soon. */
+		/* The PSN wraps soon. */
 		from.sq_psn = from.rq_psn = to.sq_psn = to.rq_psn = 0xfffff8;
 		if (queues == SHARED_QUEUES) {
 			to.shared_queue = &world->shared;
@@ -72,7 +72,7 @@ static void post_to(struct world *world, const struct sge *sges, uint32_t sge_co
 	assert_int_equal(receive_queue_post(receiver(world)->qp.receive_queue, &request), 0);
 }
 
-/* The place of a message in the inbox. */
+/* The buffer of a message in the inbox. */
 static struct sge place_of(struct world *world, unsigned number)
 {
 	const struct area *inbox = &receiver(world)->inbox;
@@ -89,7 +89,7 @@ static void post_receives(struct world *world, unsigned first, unsigned count)
 	}
 }
 
-/* The packets of a's messages, of which b has received the first. */
+/* Makes the packets of a's messages; b receives the first. */
 static void send_all(struct world *world)
 {
 	struct qp *from = &world->pair.a.qp, *to = &receiver(world)->qp;
@@ -118,7 +118,7 @@ static void receive_long(struct world *world, unsigned number)
 	qp_receive(&receiver(world)->qp, 7, &packet);
 }
 
-/* Up to so many of those from this number on, in a run. Returns how many were taken. */
+/* Takes up to count messages from the given number on as a burst. Returns how many were taken. */
 static unsigned receive_run(struct world *world, unsigned first, unsigned count)
 {
 	struct rx_burst run = rx_burst_begin(&receiver(world)->qp, 7, BYTES, count);
@@ -131,7 +131,7 @@ static unsigned receive_run(struct world *world, unsigned first, unsigned count)
 	return run.count;
 }
 
-/* So many of the others: in a run of which as many are taken as expected, the rest as packets. */
+/* Receives count further messages: a burst takes as many as expected, the rest go as packets. */
 static void receive_others(unsigned count, unsigned expected)
 {
 	for (unsigned i = 1; i <= count; i++)
@@ -191,7 +191,7 @@ static void test_a_run_ends_where_requests_do(void **state)
 		}
 }
 
-/* And where somebody waits for completions, or there is no room for them. */
+/* And where a program waits for completions, or there is no room for them. */
 static void test_a_run_ends_where_completions_do(void **state)
 {
 	struct completion_ring *ring;
@@ -208,7 +208,7 @@ static void test_a_run_ends_where_completions_do(void **state)
 	ring->has_overflowed = true;
 	assert_int_equal(receive_run(&worlds[1], 1, 5), 0);
 	ring->has_overflowed = false;
-	ring->capacity = 4; /* one lies there */
+	ring->capacity = 4; /* one completion is in it */
 	assert_int_equal(receive_run(&worlds[1], 1, 5), 3);
 	ring->head = 2;
 	assert_int_equal(receive_run(&worlds[1], 4, 5), 2);
@@ -218,7 +218,7 @@ static void test_a_run_ends_where_completions_do(void **state)
 	release_worlds();
 }
 
-/* Requests of a run, in the middle of which there is one that needs a second look. */
+/* Receive requests of a burst, with one in the middle that needs the full check. */
 enum odd_request {
 	TWO_PLACES,
 	NO_PLACE,
@@ -294,7 +294,7 @@ static void test_a_run_ends_at_an_odd_request(void **state)
 	}
 }
 
-/* Keys that take turns, and the last place of a region. */
+/* Keys that alternate, and the last bytes of a region. */
 static void test_requests_of_a_run_may_be_of_several_regions(void **state)
 {
 	(void)state;
@@ -329,7 +329,7 @@ static void copy_otherwise(const struct payload *payload, size_t from, size_t by
 	(void)payload, (void)from, (void)byte_count, (void)ret_bytes;
 }
 
-/* What the headers say is no longer what was found about them. */
+/* The headers no longer mean what the cache recorded. */
 static void test_no_run_begins_where_something_has_changed(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages whose payload the receiver's owner fetches end as those that were sent in packets, also
- * where they get lost; and what their sender takes back is not fetched. */
+/* Messages sent by reference, whose payload the receiver's owner fetches, end as messages sent in
+ * packets do, also with loss. A message that its sender took back is not fetched. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -58,8 +58,8 @@ static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
 	return !fetched->is_gone;
 }
 
-/* Sends the request at the cursor to be pulled, and takes it unless it is lost. Returns whether it
- * could go that way. */
+/* Sends the request at the cursor by reference, and receives it unless it is lost. Returns whether
+ * it could go by reference. */
 static bool cross(bool is_lost, bool is_gone)
 {
 	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
@@ -126,7 +126,7 @@ static void test_pulled_messages_arrive_as_others_do(void **state)
 					 (FIRST_PSN + psn_count) & 0xffffff);
 			assert_int_equal(pair.b.qp.responder.msn, i + 1);
 		}
-		/* It would be easy to arrive by never going that way. */
+		/* The test proves nothing if no message goes by reference. */
 		assert_true(pulled > MESSAGES / 2);
 		assert_int_equal(taken_back, 0);
 		rc_pair_release(&pair);
@@ -173,13 +173,13 @@ static void test_errors_and_resets_take_back_what_was_sent(void **state)
 		rc_pair_release(&pair);
 		assert_int_equal(taken_back, 1);
 	}
-	/* Nor does a queue pair that goes leave any. */
+	/* A queue pair that is destroyed leaves none either. */
 	connect();
 	(void)post_send(&pair, &pair.a, 1000);
 	assert_true(cross(true, false));
 	rc_pair_release(&pair);
 	assert_int_equal(taken_back, 1);
-	/* One that gives up, too. */
+	/* Nor does one that gives up. */
 	connect();
 	(void)post_send(&pair, &pair.a, 1000);
 	assert_true(cross(true, false));
@@ -190,7 +190,7 @@ static void test_errors_and_resets_take_back_what_was_sent(void **state)
 	rc_pair_release(&pair);
 }
 
-/* There need not be a timer at the other end. */
+/* The other end need not have a timer. */
 static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 {
 	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
@@ -221,7 +221,8 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 		(void)expect_completion(&pair.a, COMPLETION_SUCCESS);
 		(void)expect_received(&pair.b, COMPLETION_SUCCESS);
 		assert_memory_equal(place, sent, 1000);
-		/* One that has been received is nothing to ask for; nor is a stranger's. */
+		/* The receiver does not ask for a message that it has received, nor for a
+		 * stranger's. */
 		fast_zcopy_failed(&pair.b.qp, 1, headers);
 		headers[7] ^= 1;
 		headers[LRH_BYTES + 11] = (uint8_t)(headers[LRH_BYTES + 11] + 50);
@@ -258,7 +259,7 @@ static void connect_datagrams(void)
 	taken_back = 0;
 }
 
-/* Posts a datagram that is lent; returns its headers. */
+/* Posts a datagram by reference; returns its headers. */
 static const uint8_t *lend(uint64_t wr_id, uint32_t byte_count, uint32_t flags,
 			   struct fetched *ret_fetched)
 {
@@ -298,7 +299,7 @@ static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
 		const uint8_t *headers = lend(byte_count, byte_count, SEND_SIGNALED, &fetched);
 
 		expect_no_completion(&pair.a);
-		/* A length that the headers do not say is nobody's. */
+		/* A length that differs from the headers is refused. */
 		fetched.pull.byte_count--;
 		assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
 		fetched.pull.byte_count++;
@@ -314,8 +315,8 @@ static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
 	rc_pair_release(&pair);
 }
 
-/* The second of two messages that are alike, with a bit of its headers changed, where the first is
- * remembered and where it is not. Returns whether it was taken. */
+/* Receives the second of two equal messages, with a bit of its headers flipped, with and without
+ * the first in the header cache. Returns whether it was taken. */
 static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
 {
 	enum { BYTES = 1026 };
@@ -357,7 +358,7 @@ static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
 	return is_taken;
 }
 
-/* The memory of headers lets nothing in that would not have come in without it. */
+/* The header cache accepts nothing that would be refused without it. */
 static void test_what_is_like_the_last_is_judged_as_that_was(void **state)
 {
 	static const enum qp_type types[] = {QP_RC, QP_UD};
@@ -372,7 +373,7 @@ static void test_what_is_like_the_last_is_judged_as_that_was(void **state)
 			assert_int_equal(take_second(types[type], bit, true),
 					 take_second(types[type], bit, false));
 		}
-		/* One more PSN is no obstacle to a datagram. */
+		/* The next PSN is no obstacle for a datagram. */
 		assert_int_equal(take_second(types[type], psn_bit, true), types[type] == QP_UD);
 	}
 }

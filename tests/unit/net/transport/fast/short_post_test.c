@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be posted by the express way, qp_post_send takes too: every opcode, flag, size and
- * number of SGEs, to every type of queue pair in every state. */
+/* Every request that the fast path accepts is accepted by qp_post_send too: every opcode, flag,
+ * size and number of SGEs, for every type of queue pair in every state. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@ enum { OPCODES = 16, FLAGS = 16, WRONG_KEY = 0x10, QKEY = 0x11111111 };
 static struct endpoint endpoints[2];
 static unsigned posted_count;
 
-/* A send queue stops by a request of its own that fails. */
+/* A send queue stops when one of its own requests fails. */
 static void stop_send_queue(struct endpoint *endpoint, struct send_request request)
 {
 	struct sge sge = area_sge(&endpoint->outbox, endpoint->outbox.bytes, 8);
@@ -30,7 +30,7 @@ static void stop_send_queue(struct endpoint *endpoint, struct send_request reque
 	assert_int_equal(endpoint->qp.state, QP_SQE);
 }
 
-/* false: queue pairs of this type are never in it. */
+/* false: queue pairs of this type are never in this state. */
 static bool bring_to(enum qp_type type, enum qp_state state, struct send_request *ret_request)
 {
 	const struct endpoint_options options = endpoint_options_default(type);
@@ -82,7 +82,7 @@ static void try_one(const struct send_request *request)
 		assert_int_not_equal(error, 0);
 	if (!error && (state == QP_RTS || state == QP_SQD))
 		qp_retract_sends(qp, 1);
-	/* What is flushed at once. */
+	/* Requests that are flushed at once. */
 	endpoints[0].sent.count = 0;
 }
 
@@ -138,7 +138,7 @@ static void test_what_is_posted_at_once_would_have_been_accepted_in_every_state(
 	}
 }
 
-/* A datagram's largest packet is its port's, and there is none in Reset. */
+/* A datagram's largest packet depends on its port, and there is none in Reset. */
 static void test_a_datagram_queue_pair_in_reset_refuses_a_send(void **state)
 {
 	struct send_request request;
@@ -147,7 +147,7 @@ static void test_a_datagram_queue_pair_in_reset_refuses_a_send(void **state)
 	assert_true(bring_to(QP_UD, QP_RESET, &request));
 	request.opcode = SEND_SEND;
 	try_sizes(&request);
-	/* And after it has had one. */
+	/* And after the queue pair has had a port. */
 	endpoint_to_init(&endpoints[0]);
 	assert_int_equal(endpoint_set_state(&endpoints[0], 0, QP_RESET), 0);
 	try_sizes(&request);

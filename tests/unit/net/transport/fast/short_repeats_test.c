@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Repeats, of which nothing comes but the payload: the same happens as by the packets they stand
- * for, on the long way in another world. Covers: net/transport/fast/rx_short.c */
+/* Payload records, which carry only the payload: they have the same effect as the packets they
+ * stand for, which the engine takes in another world. Covers: net/transport/fast/rx_short.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static void connect_worlds(enum qp_type type)
 {
 	struct endpoint_options options = endpoint_options_default(type);
 
-	/* It wraps soon. */
+	/* The PSN wraps soon. */
 	options.sq_psn = options.rq_psn = 0xfffffe;
 	for (unsigned i = 0; i < 2; i++) {
 		memset(&worlds[i], 0, sizeof(worlds[i]));
@@ -47,7 +47,7 @@ static void compare_worlds(void)
 	assert_memory_equal(worlds[0].pair.b.inbox.bytes, worlds[1].pair.b.inbox.bytes, AREA_BYTES);
 }
 
-/* One more message of a's. Returns the bytes of its packet. */
+/* Writes one more message of a. Returns the bytes of its packet. */
 static uint32_t write_next(struct world *world, uint32_t size, uint8_t *ret_bytes)
 {
 	struct fast_packet packet;
@@ -59,8 +59,8 @@ static uint32_t write_next(struct world *world, uint32_t size, uint8_t *ret_byte
 	return packet.byte_count;
 }
 
-/* The next message, to b: in the express world as a repeat, if b takes it as such, which is_repeat
- * says. */
+/* Sends the next message to b. In the fast world it goes as a payload record if b takes it, and
+ * is_payload_record says whether b does. */
 static void send_again(struct world *world, uint32_t size, bool is_repeat)
 {
 	struct qp *to = &world->pair.b.qp;
@@ -86,8 +86,8 @@ static void send_again(struct world *world, uint32_t size, bool is_repeat)
 	qp_receive(to, world->pair.now, &decoded);
 }
 
-/* The memory of headers takes a datagram only if it is like the one before in every bit but those
- * of the PSN word, at which nobody looks. */
+/* The header cache takes a datagram only if it equals the one before in every bit except the PSN
+ * word, which is not compared. */
 static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 {
 	enum { PSN_BIT = FAST_PSN_OFFSET * 8 };
@@ -108,14 +108,14 @@ static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_int_equal(fast_receive_predicted(to, 0, 1, bytes, byte_count),
 				 bit / 32 == PSN_BIT / 32);
-		/* Nor was it forgotten by that. */
+		/* The cache entry still holds. */
 		assert_true(receive_again(to, 0, bytes + byte_count - 8, 8));
 		release_worlds();
 	}
 }
 
-/* Nor one of a connection, whose PSN must be the next one; the highest bits of that word are the
- * ACK request and reserved. */
+/* It does not take a connection's packet with a changed bit either; there the PSN must be the next
+ * one. The highest bits of the PSN word are the ACK request and reserved bits. */
 static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state)
 {
 	enum { PSN_BIT = FAST_PSN_OFFSET * 8 };
@@ -145,13 +145,13 @@ static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state
 				 is_like ? to : NULL);
 		endpoint_count_completions(&world->pair.b);
 		assert_int_equal(world->pair.b.received.count, is_like ? 2 : 1);
-		/* Nor was it forgotten by that. */
+		/* The cache entry still holds. */
 		assert_true(receive_again(to, 0, bytes + byte_count - 8, 8));
 		release_worlds();
 	}
 }
 
-/* Other ways than that one are for them. */
+/* Other functions receive these. */
 static void test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it(void **state)
 {
 	static const enum qp_type others[] = {QP_UC, QP_UD};
@@ -187,8 +187,7 @@ static void copy_otherwise(const struct payload *payload, size_t from, size_t by
 	fail_msg("nothing was to be copied");
 }
 
-/* Its memory may have gone: it is not written to past the one who knows how
- * (runtime/memory/guarded_copy.h). */
+/* Its memory may be unmapped: only guarded_copy may write there (runtime/memory/guarded_copy.h). */
 static void test_a_datagram_that_is_copied_otherwise_is_not_foreseen(void **state)
 {
 	struct endpoint *to = &worlds[1].pair.b;
@@ -236,7 +235,7 @@ static void test_repeats_do_what_their_packets_would_have_done(void **state)
 		}
 }
 
-/* Each time the packet is, on both ways, whatever it is then. */
+/* The packet is taken each time, in both worlds, with whatever effect it then has. */
 static void test_repeats_of_what_does_not_hold_any_more_are_not_taken(void **state)
 {
 	(void)state;
@@ -248,13 +247,13 @@ static void test_repeats_of_what_does_not_hold_any_more_are_not_taken(void **sta
 
 			for (unsigned j = 0; j < 5; j++)
 				post_receive(pair, to, 64);
-			send_again(&worlds[i], 8, false); /* there was none before */
+			send_again(&worlds[i], 8, false); /* no message before */
 			send_again(&worlds[i], 8, true);
 			send_again(&worlds[i], 16, false); /* of another length */
 			send_again(&worlds[i], 16, true);
 			to->environment.port_changes++;
 			send_again(&worlds[i], 16, false);
-			/* Nothing to receive it with. */
+			/* There is no receive request for it. */
 			send_again(&worlds[i], 16, false);
 			assert_int_equal(to->received.count, 5);
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EE contexts: one message at a time, turns, RNR, RESYNC, and which errors hurt what.
+/* EE contexts: one message at a time, turns, RNR, RESYNC, and the scope of each error.
  * Covers: net/transport/rd/rd_service.c */
 #include "support/rd_rig.h"
 
@@ -49,7 +49,7 @@ static uint32_t number(const struct qp_object *object)
 	return object->qp.qpn;
 }
 
-/* Everything works after what happened before. */
+/* Everything works after the events before. */
 static void expect_context_still_works(void)
 {
 	rd_receive(&rig, other_receiver, IN + 32768, 1024, 100);
@@ -143,7 +143,7 @@ static void test_rnr_suspends_the_message_and_others_go_on(void **state)
 	rd_send(&rig, sender, eecs[0], number(receiver), OUT, 100, 1);
 	rd_send(&rig, other_sender, eecs[0], number(other_receiver), OUT, 100, 2);
 	rd_run_until(&rig, rig.now + MICROSECONDS(8));
-	/* Told not ready, the context went on with the other. */
+	/* After the RNR NAK the context continued with the other queue pair. */
 	rd_expect_sent(a, 2, COMPLETION_SUCCESS);
 	rd_expect_received(b, 5, COMPLETION_SUCCESS);
 	expect_wire(there, "ONLY@0 RESYNC@1 ONLY@2");
@@ -154,7 +154,7 @@ static void test_rnr_suspends_the_message_and_others_go_on(void **state)
 	rd_run(&rig);
 	rd_expect_sent(a, 1, COMPLETION_SUCCESS);
 	rd_expect_received(b, 6, COMPLETION_SUCCESS);
-	/* Begun again, with new PSNs. */
+	/* The message begins again, with new PSNs. */
 	expect_wire(there, "ONLY@3");
 }
 
@@ -162,8 +162,8 @@ static void test_late_copy_of_a_suspended_message_is_not_taken(void **state)
 {
 	(void)state;
 	rd_send(&rig, sender, eecs[0], number(receiver), OUT, 100, 1);
-	/* The RNR NAK is lost and a receive request comes: the copy gets the same answer, since by
-	 * then the first may be on its way and the message be given up. */
+	/* The RNR NAK is lost, and a receive request is posted: the duplicate gets the same answer.
+	 * By then the first answer may be on its way, and the message may be given up. */
 	wire_lose(back, 0);
 	rd_run_until(&rig, rig.now + MICROSECONDS(8));
 	rd_receive(&rig, receiver, IN, 1024, 6);
@@ -330,7 +330,7 @@ static void test_too_long_message_fails_both_requests_only(void **state)
 	rd_receive(&rig, receiver, IN, 300, 1);
 	rd_receive(&rig, receiver, IN, 300, 2);
 	rd_send(&rig, sender, eecs[0], number(receiver), OUT, 600, 3);
-	wire_lose(back, 0); /* the NAK: its repetition takes no second request */
+	wire_lose(back, 0); /* the NAK: the repeated packet takes no second receive request */
 	rd_run(&rig);
 	rd_expect_sent(a, 3, COMPLETION_REMOTE_INVALID_REQUEST);
 	rd_expect_received(b, 1, COMPLETION_LOCAL_LENGTH);

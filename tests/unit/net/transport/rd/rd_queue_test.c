@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RD queue pairs: what may be posted, by which context it goes, and their states. */
+/* RD queue pairs: which requests may be posted, which context carries them, and their states. */
 #include "support/rd_rig.h"
 
 #include <errno.h>
@@ -177,7 +177,7 @@ static void test_states_need_and_allow_their_attributes(void **state)
 	assert_int_equal(qp_object_modify(qp, 0, &attributes, QP_HAS_STATE | QP_HAS_SQ_PSN),
 			 -EINVAL);
 	assert_int_equal(qp_object_modify(qp, 0, &attributes, QP_HAS_STATE), 0);
-	/* Needs its domain, and no other type has one. */
+	/* RD needs an RD domain, and no other type has one. */
 	struct qp_options without = options;
 
 	without.rdd = NULL;
@@ -222,7 +222,7 @@ static void test_reset_forgets_what_was_posted_and_the_context_resyncs(void **st
 	assert_int_equal(rd_rig_set_state(&rig, sender, QP_RESET), 0);
 	rd_run(&rig);
 	rd_expect_none(a->sent);
-	/* It had left: the receiver got it once. */
+	/* The message had left: the receiver got it once. */
 	rd_expect_received(b, 1, COMPLETION_SUCCESS);
 	expect_wire(there, "ONLY@0 RESYNC@1");
 }
@@ -255,7 +255,7 @@ static void test_bound_window_serves_the_queue_pair_that_bound_it(void **state)
 	rd_run(&rig);
 	rd_expect_sent(a, 0, COMPLETION_SUCCESS);
 	assert_memory_equal(b->bytes + IN, a->bytes, 100);
-	/* Through another queue pair of the same domain it opens nothing. */
+	/* Through another queue pair of the same domain the window's key gives no access. */
 	write.remote_qpn = rd_rig_qp(&rig, 1)->qp.qpn;
 	assert_int_equal(rd_post(&rig, sender, &write), 0);
 	rd_run(&rig);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The responder of an EE context: whom requests are for, what is refused, and RESYNC. */
+/* The responder of an EE context: the queue pair that a request is for, refusals, and RESYNC. */
 #include "support/rd_rig.h"
 
 #include <errno.h>
@@ -212,7 +212,7 @@ static void test_read_whose_region_goes_away_fails_alone(void **state)
 	rd_run(&rig);
 }
 
-/* Packets that no requester of ours would send. */
+/* Packets that our requester would never send. */
 static struct packet made_packet(uint8_t opcode, uint32_t psn)
 {
 	return (struct packet){
@@ -322,7 +322,7 @@ static void test_message_that_changes_its_destination_is_refused(void **state)
 	rd_expect_received(b, 1, COMPLETION_REMOTE_ABORTED);
 }
 
-/* The sender sends the message again with other PSNs: one copy of it too many. */
+/* The sender sends the message again with other PSNs: the receiver gets it twice. */
 static void test_copy_of_a_message_that_was_told_to_wait_is_not_taken(void **state)
 {
 	struct qp_object *other = rd_rig_qp(&rig, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One-sided requests that go past the packets: what both halves of a connection make of them. */
+/* RMA requests, which send no packets: their effect on both halves of a connection. */
 #include "net/transport/rma/rma_bypass.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static void connect_pair(enum qp_type type)
 	ended = 0;
 }
 
-/* What runtime/rma/rma.c does, without the bytes. */
+/* Does what runtime/rma/rma.c does, without the bytes. */
 static void place(unsigned *message_count)
 {
 	struct bypass bypass;
@@ -108,7 +108,7 @@ static void test_nothing_goes_past_what_is_not_acknowledged(void **state)
 	rc_pair_transmit(&pair);
 	post_write(&pair, &pair.a, &pair.b, 0, 8);
 	assert_false(rma_bypass_next(&pair.a.qp, &bypass));
-	/* Held back, it does not become packets either, until it may go. */
+	/* A request that is held back does not become packets either, until it may go. */
 	pair.a.qp.requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
 	run_until_idle(&pair);
 	expect_wire(&pair.a_to_b, "ONLY@0 WRITE_ONLY@1");
@@ -136,14 +136,14 @@ static void test_requests_that_are_held_are_resent_all_the_same(void **state)
 	rc_pair_release(&pair);
 }
 
-/* What is wrong with a request is found and told by the packets' way. */
+/* Errors of a request are found and reported by the packet path. */
 static void test_only_sound_one_sided_requests_go(void **state)
 {
 	struct bypass bypass;
 
 	(void)state;
 	connect_pair(QP_RC);
-	assert_false(rma_bypass_next(&pair.a.qp, &bypass)); /* there is none */
+	assert_false(rma_bypass_next(&pair.a.qp, &bypass)); /* no request */
 	post_write(&pair, &pair.a, &pair.b, 0, 0);
 	assert_false(rma_bypass_next(&pair.a.qp, &bypass)); /* no bytes */
 	run_until_idle(&pair);
@@ -160,7 +160,7 @@ static void test_only_sound_one_sided_requests_go(void **state)
 	rc_pair_release(&pair);
 }
 
-/* Told in a few words or in many, it is the same request, and leaves the same behind. */
+/* The simple form and the general form describe the same request, and leave the same state. */
 static void test_simple_requests_are_those_of_the_long_way(void **state)
 {
 	static const uint32_t sizes[] = {1, 8, 256, 257, 600};
@@ -205,7 +205,7 @@ static void test_what_is_not_simple_is_left_alone(void **state)
 
 	(void)state;
 	connect_pair(QP_RC);
-	assert_false(rma_bypass_simple(&pair.a.qp, 600, &simple)); /* there is none */
+	assert_false(rma_bypass_simple(&pair.a.qp, 600, &simple)); /* no request */
 	post_write(&pair, &pair.a, &pair.b, 0, 601);
 	assert_false(rma_bypass_simple(&pair.a.qp, 600, &simple)); /* too long */
 	assert_true(rma_bypass_simple(&pair.a.qp, 601, &simple));
@@ -221,7 +221,7 @@ static void test_what_is_not_simple_is_left_alone(void **state)
 	assert_false(rma_bypass_simple(&pair.a.qp, 600, &simple));
 	rc_pair_release(&pair);
 
-	/* A bad L_Key, and two places. */
+	/* A bad L_Key, and two SGEs. */
 	struct sge sges[2] = {{.address = 1, .byte_count = 8, .lkey = 0x12345},
 			      {.address = 1, .byte_count = 8, .lkey = 0x12345}};
 	struct send_request request = {.opcode = SEND_RDMA_WRITE, .sges = sges};
@@ -234,7 +234,7 @@ static void test_what_is_not_simple_is_left_alone(void **state)
 	}
 }
 
-/* A request of one place, signaled or not, that is not posted yet. */
+/* A request of one SGE, signaled or not, that is not posted yet. */
 static struct send_request unposted(enum send_opcode opcode, uint32_t byte_count, uint32_t flags,
 				    struct sge *ret_sge)
 {
@@ -274,7 +274,7 @@ static void carry_out_unposted(const struct send_request *request)
 	(void)rma_bypass_posted(&pair.a.qp, pair.now, &simple);
 }
 
-/* What the request leaves behind, by either way. */
+/* The state that the request leaves, in either form. */
 static void expect_same_requesters(const struct requester *one, const struct requester *other)
 {
 	assert_int_equal(one->queue.head, other->queue.head);
@@ -327,8 +327,8 @@ static void test_without_a_slot_the_same_is_left_behind(void **state)
 	}
 }
 
-/* The slots of both ways are counted together: unsignaled requests fill the queue until a signaled
- * one is done, and what comes after goes to the slots behind. */
+/* Both forms use the same slots: unsignaled requests fill the queue until a signaled one completes,
+ * and later requests go to the slots behind. */
 static void test_requests_with_and_without_slots_share_the_queue(void **state)
 {
 	struct endpoint_options options = endpoint_options_default(QP_RC);
@@ -380,7 +380,8 @@ static void test_a_packet_after_requests_without_slots_is_in_order(void **state)
 	rc_pair_release(&pair);
 }
 
-/* Its CQ is full: the queue pair ends, and nothing else is flushed than what is posted later. */
+/* The CQ is full: the queue pair goes to Error, and only requests that are posted later are
+ * flushed. */
 static void test_a_completion_without_room_ends_the_queue_pair(void **state)
 {
 	struct sge sge;
@@ -399,7 +400,7 @@ static void test_a_completion_without_room_ends_the_queue_pair(void **state)
 	rc_pair_release(&pair);
 }
 
-/* Each is fine but for one thing, which the long way finds out and tells. */
+/* Each request has one fault, which the packet path finds and reports. */
 enum obstacle {
 	NO_OBSTACLE,
 	IN_ERROR,
@@ -533,11 +534,11 @@ static void test_a_stranger_s_word_is_checked(void **state)
 {
 	(void)state;
 	connect_pair(QP_RC);
-	/* Another tag: about another queue pair. */
+	/* Another tag: the word is about another queue pair. */
 	word = rma_progress_word(100, 1, 2);
 	assert_false(rma_bypass_catch_up(&pair.b.qp));
 	assert_int_equal(pair.b.qp.responder.expected_psn.value, 0);
-	/* So many that it looks like backwards. */
+	/* So many messages that the count seems to go backwards. */
 	word = rma_progress_word(0xfffff0, 1, 1);
 	assert_true(rma_bypass_catch_up(&pair.b.qp));
 	assert_int_equal(pair.b.qp.responder.expected_psn.value, 0xfffff0);
@@ -564,7 +565,7 @@ static void test_placing_ends_with_every_change_of_the_responder(void **state)
 	word = rma_progress_word(3, 1, 1);
 	assert_int_equal(qp_modify(&pair.b.qp, pair.now, &ports, &access, QP_HAS_ACCESS), 0);
 	assert_int_equal(ended, 1);
-	/* What was placed before counts. */
+	/* Requests carried out before count. */
 	assert_int_equal(pair.b.qp.responder.expected_psn.value, 3);
 	pair.b.qp.responder.placed = &placed;
 	assert_int_equal(qp_modify(&pair.b.qp, pair.now, &ports, &to_error, QP_HAS_STATE), 0);
