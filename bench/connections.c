@@ -86,7 +86,7 @@ static void serve(void)
 	}
 }
 
-/* When a connection was begun stands in its context. */
+/* The context of a connection holds its start time. */
 static void begin(void)
 {
 	double *began = malloc(sizeof(*began));
@@ -118,7 +118,7 @@ static void go_on(struct rdma_cm_id *id, enum rdma_cm_event_type kind)
 	}
 }
 
-/* The id of the next connection that is established, or of one that is over. */
+/* The id of the next connection that is established or has ended. */
 static struct rdma_cm_id *next_done(enum rdma_cm_event_type *ret_kind)
 {
 	struct rdma_cm_event *event;

@@ -19,7 +19,7 @@
 
 enum {
 	PAYLOAD_BYTES_DEFAULT = 256,
-	FRAMES_PER_HOST = 16, /* on their way at any time */
+	FRAMES_PER_HOST = 16, /* under way at any time */
 	STEP_FRAMES = 4096,
 };
 
@@ -32,7 +32,7 @@ struct load {
 	uint32_t payload_bytes;
 };
 
-/* Of this process: others may share the machine. */
+/* CPU time of this process: others may share the machine. */
 static double seconds(void)
 {
 	struct timespec time;
@@ -57,7 +57,7 @@ static void fill(struct load *load, struct frame *frame, const struct port *from
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 }
 
-/* Whoever gets a packet sends one. */
+/* A host sends a packet for each that it receives. */
 static bool deliver(void *context, struct port *port, struct frame *frame)
 {
 	struct load *load = context;
@@ -68,7 +68,8 @@ static bool deliver(void *context, struct port *port, struct frame *frame)
 	return true;
 }
 
-/* Ports of each switch on shortest ways to one leaf; hosts of the leaf are spread over them. */
+/* Ports of each switch on shortest paths to one leaf; the hosts of the leaf are spread over them.
+ */
 static void route_to_leaf(struct load *load, struct node *leaf, uint32_t *distance, uint32_t *queue)
 {
 	struct fabric *fabric = &load->fabric;
@@ -210,7 +211,7 @@ static void measure(const char *generator, bool is_paced, double duration, uint3
 	free(load.hosts);
 }
 
-/* What a host costs beyond its P_Key, GUID and SL tables: node, port, queues. */
+/* The memory of a host beyond its P_Key, GUID and SL tables: node, port, queues. */
 static void measure_memory(void)
 {
 	enum { NODES = 2000 };
@@ -252,7 +253,7 @@ int main(int argument_count, char **arguments)
 		return 2;
 	}
 	measure_memory();
-	/* As softib sim has them. */
+	/* As softib sim does. */
 	large_pages_for_heap();
 	for (unsigned paced = 0; paced < 2; paced++)
 		for (unsigned i = 0; i < ARRAY_COUNT(generators); i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a poll that finds nothing costs a program that has many silent queue pairs, or many silent
+ * The cost of a poll that finds nothing, for a program with many idle queue pairs or many idle
  * peers: nanoseconds, the median of many.
  *
  *   bench-idle queue-pairs|peers COUNT
@@ -34,7 +34,7 @@ static double poll_cost(struct ibv_cq *cq)
 	return median(samples, SAMPLES);
 }
 
-/* All of one program's complete to the same queue. */
+/* All queue pairs of a program complete to one CQ. */
 static struct ibv_qp *open_queue_pair(const struct endpoint *endpoint)
 {
 	struct ibv_qp_init_attr options = qp_options(endpoint, IBV_QPT_RC);
@@ -66,7 +66,7 @@ static void connect_by(int socket, const struct endpoint *endpoint)
 	qp_connect(endpoint->qp, connection_to((uint16_t)peer.lid, peer.qpn));
 }
 
-/* Sends one message, and is silent until the other end closes the socket. */
+/* Sends one message, and is then silent until the other end closes the socket. */
 static void be_peer(int socket)
 {
 	struct device device;

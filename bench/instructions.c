@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bench/instructions counts under callgrind: one process, two queue pairs that talk to each
- * other past the fabric, and one function per thing that is counted.
+ * The program that bench/instructions counts under callgrind: one process, two queue pairs that
+ * exchange messages on an offloaded flow, and one function per operation that is counted.
  *
  *   instructions rc|ud|batch|write ROUNDS
  *
@@ -65,7 +65,11 @@ COUNTED static int counted_receive(struct ibv_cq *cq, int count, struct ibv_wc *
 /* The poll that takes the acknowledgement, where there is one. */
 COUNTED static int counted_complete(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
-	__asm__ volatile("" : : : "memory"); /* or it would be the same function as the last */
+	__asm__ volatile(
+		""
+		:
+		:
+		: "memory"); /* otherwise the compiler would merge it with the last function */
 	return ibv_poll_cq(cq, count, wc);
 }
 
@@ -74,7 +78,7 @@ COUNTED static int counted_idle(struct ibv_cq *cq, struct ibv_wc *wc)
 	return ibv_poll_cq(cq, 1, wc);
 }
 
-/* Not counted: what the functions above leave over. */
+/* Not counted: takes what the functions above leave over. */
 static void poll_rest(struct ibv_cq *cq, int count)
 {
 	struct ibv_wc wc[BATCH];
@@ -118,7 +122,7 @@ static void run_round(struct pair *pair, unsigned batch)
 	CHECK_EQUAL(counted_idle(pair->receiver.cq, wc), 0);
 }
 
-/* A WRITE goes past the packets: the post does it, and the completion is there. */
+/* A WRITE goes by RMA: the post carries it out, and the completion is there. */
 static void run_write_round(struct pair *pair)
 {
 	struct ibv_sge out = sge_of(&pair->sender, 0, MESSAGE_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine itself can do, beside which softib is measured: memcpy (one core, or two at
- * once), TCP over loopback (busy-polled), waking another process by a futex, what the system's own
- * ways into another process's memory take, and a cache line's way from core to core. */
+/* What the machine itself can do, to compare softib with: memcpy (on one core, or on two at once),
+ * TCP over loopback (busy-polled), waking another process by a futex, the system calls that access
+ * another process's memory, and the way of a cache line from core to core. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,10 +25,10 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* MB/s of copying byte_count bytes again and again, on one core. */
+/* MB/s of repeated copies of byte_count bytes, on one core. */
 static double memcpy_rate(size_t byte_count)
 {
-	/* As many bytes as the programs that it stands beside move (MANY_BYTES of
+	/* The same amount as the programs that it is compared with move (MANY_BYTES of
 	 * figures/targets.py). */
 	size_t rounds = ((size_t)1 << 33) / byte_count;
 	char *from = malloc(byte_count), *to = malloc(byte_count);
@@ -54,7 +54,7 @@ static double memcpy_rate(size_t byte_count)
 	return rate;
 }
 
-/* MB/s of two processes that copy at the same time, together. */
+/* MB/s of two processes that copy at the same time, added up. */
 static double memcpy_pair_rate(size_t byte_count)
 {
 	int pipes[2];
@@ -95,7 +95,7 @@ static void sleep_until(uint32_t *word, uint32_t value)
 	}
 }
 
-/* Microseconds from a wake to the other process running, half a round trip, both asleep in between.
+/* Microseconds from a wake to the other process running: half a round trip, both asleep in between.
  */
 static double futex_wake(unsigned rounds)
 {
@@ -293,7 +293,7 @@ static double memory_latency(enum way way, unsigned rounds)
 enum { CROSSINGS = 1000, CROSSING_SAMPLES = 101 };
 
 /* Microseconds that a word takes from one process to the other, by plain stores. The median of
- * samples: at first both may have one core. */
+ * samples: at first both may run on one core. */
 static double line_latency(void)
 {
 	uint64_t *words =

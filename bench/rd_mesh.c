@@ -25,7 +25,7 @@ enum {
 	NODES_MAX = 64,
 	MESSAGE_BYTES = 64,
 	RECEIVES_PER_PEER =
-		16, /* of a connection; a node with one queue needs so many plus two per peer */
+		16, /* of a connection; a node with one queue needs this many plus two per peer */
 	FIRST_LID = 1,
 	QPNS = 1024,
 	MTU_CODE = 3,
@@ -41,7 +41,7 @@ struct node {
 	struct cq *cq;
 	struct region *region;
 	struct rdd *rdd;
-	struct qp_object *qps[NODES_MAX];  /* by peer; RD: one, at its own place */
+	struct qp_object *qps[NODES_MAX];  /* by peer; RD: one, at the node's own index */
 	struct qp_object *eecs[NODES_MAX]; /* RD: by peer */
 	uint8_t *bytes;
 };
@@ -90,7 +90,7 @@ static void modify(struct qp_object *object, const struct qp_attributes *attribu
 	require(qp_object_modify(object, now, attributes, mask | QP_HAS_STATE) == 0, "modify");
 }
 
-/* A connection or a context, to RTS. */
+/* Takes a connection or a context to RTS. */
 static void connect(struct qp_object *object, unsigned peer, uint32_t number)
 {
 	uint32_t of_queues = is_rd ? 0 : QP_HAS_ACCESS;
@@ -184,7 +184,7 @@ static void node_init(struct node *node, unsigned index)
 		"register");
 }
 
-/* What this service needs in each node. */
+/* The resources that this service needs in each node. */
 static void add_service(struct node *node, unsigned index)
 {
 	if (is_rd) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cost of subnet administration alone, without fabric or processes: PathRecord questions a second
- * of one core, tables, and how long a changed subnet takes to be taken over. "bench-sa HOSTS".
+ * Cost of subnet administration alone, without fabric or processes: PathRecord queries a second
+ * of one core, tables, and the time until the SA has taken over a changed subnet. "bench-sa HOSTS".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum { HOSTS_PER_LEAF = 108, LEAF_PORTS = HOSTS_PER_LEAF + 1, HOSTS_DEFAULT = 11664 };
 
-/* Of this process: others may share the machine. */
+/* CPU time of this process: others may share the machine. */
 static double seconds(void)
 {
 	struct timespec time;
@@ -160,7 +160,7 @@ static void bench_change(struct sa *sa, const struct subnet *subnet, unsigned ho
 	       (seconds() - begin) / count * 1000);
 }
 
-/* The records are made when the question comes; one segment is enough to see that. */
+/* The records are made when the query arrives; one segment is enough to measure that. */
 static void bench_table(struct sa *sa, unsigned host_count)
 {
 	struct mad_message message = question(MAD_GET_TABLE, SA_NODE_RECORD, 0, 7), answer;

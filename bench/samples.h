@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time, and the middle of what was measured, for the programs here. */
+/* The time, and the median of samples, for the programs here. */
 #ifndef SOFTIB_BENCH_SAMPLES_H
 #define SOFTIB_BENCH_SAMPLES_H
 
@@ -21,7 +21,7 @@ static inline int compare_samples(const void *left, const void *right)
 	return (difference > 0) - (difference < 0);
 }
 
-/* Sorts them. */
+/* Sorts the samples. */
 static inline double median(double *samples, size_t count)
 {
 	qsort(samples, count, sizeof(*samples), compare_samples);

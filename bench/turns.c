@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tools/train lets two processes do besides bench/instructions.c, which talks to itself: they
- * take turns, as a latency test does; one sends to the other without a pause, as a bandwidth test,
- * by a connection and by datagrams, messages that are copied and others that are fetched; and one
- * reads, writes and adds in the other's memory, in pages that are shared and in one that is not.
+ * The second program from which tools/train takes its profile; bench/instructions.c, the first, has
+ * one process. Here two processes take turns, as in a latency test. Then one sends to the other
+ * without a pause, as in a bandwidth test, over a connection and as datagrams, both bcopy and
+ * zcopy. Then one uses RDMA WRITE, READ and atomics on the other's memory, in shared pages and in a
+ * page that is not shared.
  *
  *   turns ROUNDS
  */
@@ -20,14 +21,14 @@ enum {
 	SIGNALED = QUEUE_DEPTH / 2,
 	TRIES_MAX = 100000000,
 	TRIES_PER_YIELD = 32,
-	/* The first page of a buffer is not all the buffer's, and so stays where it is; the others
-	 * are shared (runtime/rma/shared_mr.h). */
+	/* The first page of a buffer belongs to the buffer only in part, and so is not shared; the
+	   others are (runtime/rma/shared_mr.h). */
 	OWN_PLACE = 0,
 	SHARED_PLACE = 8192,
 };
 
-/* What the preload of softib run has: without it nothing is shared, since nobody would tell of
- * threads. There are none here. */
+/* Defined by the preload library of softib run: without it nothing is shared, since nobody would
+ * report new threads. There are none here. */
 __attribute__((visibility("default"))) void (*softib_before_thread)(void);
 
 struct address {
@@ -35,7 +36,7 @@ struct address {
 	uint32_t lid, qpn, datagram_qpn, key;
 };
 
-/* Each with a queue of its own for what it received. */
+/* Each has a CQ of its own for receives. */
 struct turns {
 	struct device device;
 	struct endpoint connection, datagrams;
@@ -46,8 +47,8 @@ struct turns {
 	int socket;
 };
 
-/* Waits for so many completions. A build has other work for the processors than the peer: polls
- * that find nothing while it waits for one would be most of what is counted. */
+/* Waits for this many completions. A build keeps the processors busy with other work than the peer:
+ * polls that find nothing would be most of the profile. */
 static void await(struct ibv_cq *cq, int count)
 {
 	struct ibv_wc wc[POLLED];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What control calls of a program cost: microseconds of a registration and of taking an RC queue
- * pair from RESET to RTS (medians), and a program that only sits there, attached. */
+/* The cost of a program's control calls: microseconds of a registration and of taking an RC queue
+ * pair from RESET to RTS (medians), and "idle": a program that opens the device and waits. */
 #include <infiniband/verbs.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static double registration(struct ibv_pd *pd, size_t byte_count)
 	return median(samples, REGISTRATIONS);
 }
 
-/* The queue pair is connected to itself: what counts is the calls. */
+/* The queue pair is connected to itself: only the calls count. */
 static void connect_queue_pair(struct ibv_qp *qp, uint16_t lid)
 {
 	struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_INIT,
