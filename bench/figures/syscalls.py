@@ -46,4 +46,4 @@ def show():
                 print("%-12s %s %8.4f   most: %s; and sched_yield %d" % (test, side, sum(extra.values()) / (MANY - FEW), ", ".join("%s %d" % (name, extra[name]) for name in most), yields))
     finally:
         fabric.close()
-    print("sched_yield, not counted: the peer did not answer within some 10 us, because its core was taken (by strace, too). ppoll, read, clock_gettime: the helper thread.")
+    print("sched_yield, not counted: the peer did not answer within some 10 us, because its core was taken (by strace, too). ppoll, read, clock_gettime: the progress thread.")

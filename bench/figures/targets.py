@@ -54,7 +54,7 @@ TARGETS = [
 BESIDE = {
     "memcpy-pair 1048576": "MB/s",
     "write_bw 4096": "MB/s",
-    # The system's own ways into another process's memory, with nothing of ours around them: what cross-memory latency would be without pinned pages.
+    # The system calls that access another process's memory, without softib: cross-memory latency without pinned ranges.
     "bare /proc/pid/mem ping-pong 8": "us",
     "bare process_vm_writev ping-pong 8": "us",
 }
@@ -66,7 +66,7 @@ MANY = 500000
 VERY_MANY = 4000000
 
 
-# As many bytes of the longer ones as memcpy copies: a fifth of a second, so that a neighbour's burst is not all of it.
+# Longer messages move as many bytes as memcpy copies: a fifth of a second, longer than a burst of other load on the machine.
 MANY_BYTES = 1 << 33
 
 
@@ -84,7 +84,7 @@ def figures(fabric, through):
         "atomic_lat 8": lambda: fabric.latency("ib_atomic_lat", 8, 20000),
         "send_bw 8": lambda: fabric.rate("ib_send_bw", 8, VERY_MANY),
         "write_bw 8": lambda: fabric.rate("ib_write_bw", 8, 512000, "-l", "64"),
-        # Both alike: as many messages, and -N, since perftest reads the clock for each message (for its peak) up to 20,000 of a queue pair.
+        # The same for both: the number of messages, and -N, since perftest reads the clock for each message (for its peak) up to 20,000 of a queue pair.
         "write_bw 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 1024000, "-N"),
         # A multiple of its CQ moderation: with others perftest counts more completions than there are, and may stop looking too soon.
         "write_bw -q 512 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 2000, "-q", "512", "-N"),
