@@ -25,7 +25,7 @@ enum {
 	BUFFERS = 64,	/* of messages under way on a queue pair */
 	RECEIVES = 128, /* posted on a queue pair */
 	DATA_WINDOW =
-		64, /* messages that the peer has not yet confirmed; the rest is for credits */
+		64, /* messages that the peer has not confirmed yet; the rest is for credits */
 	CREDITS_OWED_MAX = 16,
 	SIZE_MAX_BYTES = 8192,
 	GUARD_BYTES = 16,
@@ -33,7 +33,7 @@ enum {
 	SLOT_BYTES = SIZE_MAX_BYTES + GRH_BYTES + GUARD_BYTES,
 	INLINE_BYTES = 220,
 	SEND_DEPTH = 160,
-	WRITE_SLOTS = 256, /* more than the receiver can be behind */
+	WRITE_SLOTS = 256, /* more than the receiver can lag behind */
 	WRITE_BYTES_MAX = 2048,
 	READS = 4,
 	READ_BYTES_MAX = 64 << 10,
@@ -63,7 +63,7 @@ struct posted {
 	unsigned buffer;      /* of a READ or an atomic */
 	uint64_t remote_from; /* of a READ */
 	uint32_t byte_count;
-	uint64_t atomic_before; /* what the counter held */
+	uint64_t atomic_before; /* the former value of the counter */
 };
 
 struct queue {
@@ -76,7 +76,7 @@ struct queue {
 	struct posted requests[SEND_DEPTH];
 	unsigned unsignaled;
 	unsigned reads_under_way, next_read;
-	uint64_t counter; /* what our counter at the peer holds */
+	uint64_t counter; /* the value of our counter at the peer */
 	unsigned burst;	  /* messages of burst_bytes that are still to come */
 	uint32_t burst_bytes;
 	uint64_t sends_under_way;
@@ -86,7 +86,7 @@ struct queue {
 
 struct side {
 	struct options options;
-	unsigned own; /* 0 or 1: whose messages are whose */
+	unsigned own; /* 0 or 1: which side sends which messages */
 	struct device device;
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
@@ -434,7 +434,7 @@ static void take_completion(struct side *side, const struct ibv_wc *wc)
 		post_slot(side, wc->wr_id);
 		return;
 	}
-	/* It is done, and so are all before it. */
+	/* This request has completed, and so have all before it. */
 	CHECK(wc->wr_id >= queue->done && wc->wr_id < queue->posted);
 	while (queue->done <= wc->wr_id)
 		finish_request(side, queue, &queue->requests[queue->done++ % SEND_DEPTH]);
@@ -641,7 +641,7 @@ static bool send_some(struct side *side)
 	return list.count > 0;
 }
 
-/* Everything that is not signaled is followed by one that is. */
+/* Every unsignaled request is followed by a signaled one. */
 static void send_last(struct side *side, struct queue *queue)
 {
 	struct list list = {.count = 0};
@@ -712,7 +712,7 @@ static void run(struct side *side)
 	}
 }
 
-/* What was sent is done, what the peer sent is here. */
+/* All own requests have completed, and all messages of the peer are here. */
 static void finish(struct side *side)
 {
 	uint64_t own[QPS_MAX] = {0}, totals[QPS_MAX];

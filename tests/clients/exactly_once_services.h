@@ -15,7 +15,7 @@ enum service { SERVICE_RC, SERVICE_UC, SERVICE_UD, SERVICE_XRC, SERVICE_RD };
 
 enum { RD_LIST_MAX = 32 };
 
-/* What the peer must know of a queue. */
+/* The data of a queue that the peer must know. */
 struct link_address {
 	uint32_t qpn;	     /* where SENDs go; for RD the queue pair */
 	uint32_t source_qpn; /* where they come from: an XRC initiator's; otherwise qpn */

@@ -22,7 +22,7 @@ static unsigned open_files(void)
 	return count - 3; /* ".", ".." and the directory itself */
 }
 
-/* Returns how far it got: 0 no devices, 1 no context, 2 no channel, 3 all of it. */
+/* Returns how far the program got: 0 no devices, 1 no context, 2 no channel, 3 all of it. */
 static unsigned use_device(void)
 {
 	int count = 0;

@@ -176,7 +176,7 @@ static uint32_t some_qpn(struct attacker *attacker)
 	return choice < 5 ? interesting[choice] : random_next(&attacker->random) & 0xffffff;
 }
 
-/* A packet with headers that get past the first checks, more or less. */
+/* A packet whose headers pass the first checks, more or less. */
 static uint32_t write_packet(struct attacker *attacker, uint8_t *ret_bytes)
 {
 	uint32_t byte_count = (uint32_t)random_below(&attacker->random, PACKET_BYTES_MAX) & ~3u;
@@ -211,7 +211,7 @@ static void publish(struct attacker *attacker, struct ring_producer *producer, i
 		doorbell_ring(doorbell);
 }
 
-/* Waits for room where the other side makes it; false when it does not, or hung up. */
+/* Waits until the other side makes room; false when it does not, or hung up. */
 static bool make_room(struct attacker *attacker, struct ring_producer *producer, int doorbell)
 {
 	for (unsigned tries = 0; tries < ANSWER_MS; tries++) {
@@ -232,7 +232,7 @@ static struct ring_record *reserve(struct ring_producer *producer, uint32_t byte
 	return record;
 }
 
-/* Records of any kind, port, count and length: it must end this client, and only this one. */
+/* Records of any kind, port, count and length: softibd must end this client, and only this one. */
 static void attack_records(struct attacker *attacker)
 {
 	for (unsigned connection = 0; connection < CONNECTIONS; connection++) {
@@ -257,7 +257,7 @@ static void attack_records(struct attacker *attacker)
 	}
 }
 
-/* Words of both rings' shared parts, and record headers, that no ring could have. */
+/* Values for the shared words of both rings, and for record headers, that no ring could have. */
 static void attack_words(struct attacker *attacker)
 {
 	struct process_layout layout = process_layout();
@@ -292,8 +292,7 @@ static void attack_words(struct attacker *attacker)
 	}
 }
 
-/* Packets that are none, from one client that stays: each is dropped, none is a reason to end it.
- */
+/* Malformed packets from one client that stays: each is dropped, and none ends the client. */
 static void attack_packets(struct attacker *attacker)
 {
 	attach(attacker);
@@ -374,8 +373,7 @@ static uint32_t read_answers(struct attacker *attacker, struct resolve_answer *r
 	return count;
 }
 
-/* A question about every LID there can be; the answers are left lying for as long as there is room.
- */
+/* A question about every possible LID; the answers stay unread as long as there is room. */
 static void attack_questions(struct attacker *attacker)
 {
 	struct resolve_answer answer;
@@ -458,7 +456,7 @@ static void send_trains(struct attacker *attacker, struct direct *direct, unsign
 	}
 }
 
-/* A ring to the victim, as anybody may have: trains of nonsense, then a ring of nonsense. */
+/* A ring to the victim, as any program may have: trains of nonsense, then a ring of nonsense. */
 static void attack_direct(struct attacker *attacker)
 {
 	for (unsigned connection = 0; connection < DIRECT_CONNECTIONS; connection++) {
@@ -483,7 +481,7 @@ static void attack_direct(struct attacker *attacker)
 			direct.in->head = random_next(&attacker->random);
 			direct.in->consumer_sleeping = 1;
 			break;
-		default: /* just goes */
+		default: /* leaves without closing anything */
 			break;
 		}
 		doorbell_ring(direct.doorbell);
@@ -494,7 +492,7 @@ static void attack_direct(struct attacker *attacker)
 	}
 }
 
-/* The headers of a small SEND that get past the first checks, more or less. */
+/* The headers of a small SEND that pass the first checks, more or less. */
 static void write_model_headers(struct attacker *attacker, uint8_t *ret_bytes, uint32_t byte_count)
 {
 	const uint8_t transports[] = {TRANSPORT_RC, TRANSPORT_UC, TRANSPORT_UD, 0x80};
@@ -513,7 +511,7 @@ static void write_model_headers(struct attacker *attacker, uint8_t *ret_bytes, u
 	put_be24(bth + 5, some_qpn(attacker));
 }
 
-/* A model: of a size that no run has, or of a queue pair that is not this one's to send to. */
+/* A template: of a size that no burst has, or of a queue pair to which this one may not send. */
 static void put_model(struct attacker *attacker, struct direct *direct)
 {
 	uint32_t byte_count =
@@ -546,10 +544,10 @@ static void put_repeats(struct attacker *attacker, struct direct *direct)
 	}
 }
 
-/* Stamps of every form where none may be; the reader may be in time to see each. */
+/* Stamps of every form where none may be; the reader may be in time to read each. */
 static void write_stamps(struct attacker *attacker, struct direct *direct)
 {
-	enum { FORMS = RING_FORM_MASK / 2 + 1 }; /* of which three are nobody's */
+	enum { FORMS = RING_FORM_MASK / 2 + 1 }; /* of which three are invalid */
 	uint64_t form = 2 * random_below(&attacker->random, FORMS);
 
 	for (uint64_t at = 0; at < DIRECT_RING_BYTES; at += RING_ALIGNMENT) {
@@ -564,9 +562,9 @@ static void write_stamps(struct attacker *attacker, struct direct *direct)
 	}
 }
 
-/* Runs of nonsense: repeats of nothing, models of nobody's, and in the end stamps without a record.
- */
-static void attack_runs(struct attacker *attacker)
+/* Bursts of nonsense: payload records without a template, templates of no queue pair, and in the
+ * end stamps without a record. */
+static void attack_bursts(struct attacker *attacker)
 {
 	for (unsigned connection = 0; connection < DIRECT_CONNECTIONS; connection++) {
 		struct direct direct;
@@ -574,7 +572,7 @@ static void attack_runs(struct attacker *attacker)
 		attach(attacker);
 		get_ring(attacker, &direct);
 		CHECK(direct.out.stamp_seed);
-		put_repeats(attacker, &direct); /* of no model */
+		put_repeats(attacker, &direct); /* without a template */
 		for (unsigned i = 0; i < RUNS; i++) {
 			if (ring_room(&direct.out) <= 4 * BODY_BYTES_MAX &&
 			    !make_room(attacker, &direct.out, direct.doorbell))
@@ -601,7 +599,7 @@ static const struct {
 } attacks[] = {
 	{"records", attack_records}, {"words", attack_words},	      {"packets", attack_packets},
 	{"race", attack_race},	     {"questions", attack_questions}, {"direct", attack_direct},
-	{"runs", attack_runs},
+	{"bursts", attack_bursts},
 };
 
 int main(int argument_count, char **arguments)

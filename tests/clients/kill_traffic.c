@@ -33,7 +33,7 @@ struct traffic {
 	uint64_t count; /* 0: for ever */
 	uint64_t posted;
 	uint64_t completed;
-	enum ibv_wc_status status; /* of the first that failed */
+	enum ibv_wc_status status; /* status of the first request that failed */
 	uint64_t flushed;
 };
 
@@ -178,7 +178,7 @@ static void carry(struct traffic *traffic)
 }
 
 /* The last ACK may be lost: the receiver stays until the sender has it. A sender that may open no
- * files leaves it to whoever started them to end the receiver. */
+ * files leaves it to the script to end the receiver. */
 static void end_together(const struct traffic *traffic, const char *directory)
 {
 	char path[512];
@@ -195,7 +195,7 @@ static void end_together(const struct traffic *traffic, const char *directory)
 		poll(NULL, 0, 1);
 }
 
-/* What the device has to say about it, for as long as it says something. */
+/* Prints the device's events until there are no more. */
 static void print_events(struct traffic *traffic)
 {
 	struct pollfd item = {.fd = traffic->device.context->async_fd, .events = POLLIN};

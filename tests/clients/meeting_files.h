@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Test programs that find each other by files in a directory, each of them one address: whoever is
- * killed leaves nothing that others would wait at. */
+/* Test programs that find each other by files in a directory, one address per file. A process that
+ * is killed leaves nothing that others would wait for. */
 #ifndef SOFTIB_TESTS_CLIENTS_MEETING_FILES_H
 #define SOFTIB_TESTS_CLIENTS_MEETING_FILES_H
 
@@ -11,7 +11,7 @@
 
 enum { WAIT_SECONDS = 60 };
 
-/* What a side says about itself. */
+/* What a side publishes about itself. */
 struct address {
 	unsigned round, lid, qpn, key;
 	unsigned long long bytes;
@@ -42,7 +42,7 @@ static inline void tell_address(const char *directory, const char *name,
 	CHECK_EQUAL(rename(path, finished), 0);
 }
 
-/* Takes what the other side told, if it has. */
+/* Reads what the other side has published, if it has. */
 static inline bool hear(const char *directory, const char *name, struct address *ret_address)
 {
 	char path[512];

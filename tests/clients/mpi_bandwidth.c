@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bandwidth test between two MPI ranks: windows of 64 sends that the peer has posted receives
- * for, an answer after each window, and a barrier before and after each size. It prints a line per
- * size. The client test "mpi" compiles it with mpicc. */
+/* A bandwidth test between two MPI ranks: batches of 64 sends for which the peer has posted
+ * receives, an answer after each batch, and a barrier before and after each size. It prints a line
+ * per size. The client test "mpi" compiles it with mpicc. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { WINDOW = 64, BYTES_MIN = 8, BYTES_MAX = 1 << 20 };
 
-/* Rank 0 sends a window and waits for an answer; rank 1 receives the window and answers. */
+/* Rank 0 sends a batch and waits for an answer; rank 1 receives the batch and answers. */
 static void exchange_window(int rank, unsigned char *bytes, int byte_count)
 {
 	MPI_Request requests[WINDOW];
@@ -32,7 +32,7 @@ static void exchange_window(int rank, unsigned char *bytes, int byte_count)
 		MPI_Send(&answer, 1, MPI_CHAR, 0, WINDOW, MPI_COMM_WORLD);
 }
 
-/* Each message of the window has a first and a last byte of its own. */
+/* Each message of the batch has a first and a last byte of its own. */
 static void mark(unsigned char *bytes, int byte_count)
 {
 	for (int i = 0; i < WINDOW; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPI ranks swap messages of several sizes, each with each, and check each byte; then they sum up,
- * spread and scatter. The client test "mpi" compiles it with mpicc. */
+/* MPI ranks exchange messages of several sizes, each with each, and check each byte; then they use
+ * reduce, broadcast and scatter. The client test "mpi" compiles it with mpicc. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,12 +4,12 @@
  *
  *   one_sided target|initiator DIRECTORY MODE [COUNT [SEED]]
  *
- * The two find each other by files in DIRECTORY. Modes: "stress" (random requests, sizes, places
+ * The two find each other by files in DIRECTORY. Modes: "stress" (random requests, sizes, addresses
  * and queue pairs), "traffic" (WRITEs for ever), "dereg" (the target takes its region back COUNT
- * times while it is written to, and nothing may change after), "errors" (keys, bounds and rights),
- * "fork" (the target forks, and then has a second thread, while it is written to), "short" (the
- * target forks COUNT times while many short WRITEs go to the same pages). Exit code 0: all went
- * well; 3: a completion said no, and its name was printed.
+ * times while it is written to, and nothing may change afterwards), "errors" (keys, bounds and
+ * rights), "fork" (the target forks, and then has a second thread, while it is written to), "short"
+ * (the target forks COUNT times while many short WRITEs go to the same pages). Exit code 0: all
+ * went well; 3: a completion said no, and its name was printed.
  */
 #include "random_messages.h"
 #include "verbs_client.h"
@@ -24,14 +24,14 @@ enum {
 	QPS = RC_QPS + 1, /* the last is unreliable */
 	AREA_BYTES = 256 << 10,
 	TARGET_BYTES = QPS * AREA_BYTES,
-	ODD = 3, /* the second region begins so far into the first */
+	ODD = 3, /* offset of the second region in the first */
 	SLICE_BYTES = 64 << 10,
 	LONG_BYTES = 3 << 20, /* of the third region: more than a cache holds */
 	BATCH_MAX = 16,
 	RECEIVES = 256,
 	WAIT_SECONDS = 100,
 	EXIT_COMPLETION_ERROR = 3,
-	SHORT_BYTES = 16 << 10, /* about: longer WRITEs go another way than short ones */
+	SHORT_BYTES = 16 << 10, /* about: longer WRITEs take another path than short ones */
 	SHORT_AREA_BYTES = 128 << 10,
 	SHORT_WRITES = 64,
 };
@@ -46,7 +46,7 @@ struct side {
 	struct ibv_mr *inbox_mr;
 };
 
-/* What a side says about itself. */
+/* What a side publishes about itself. */
 struct address {
 	unsigned lid, qpns[QPS], key, odd_key, long_key;
 	uint64_t bytes, long_bytes;
@@ -162,7 +162,7 @@ static struct ibv_wc next_completion(struct side *side)
 	return wc;
 }
 
-/* One request of a batch, with the slice of local memory that it has for itself. */
+/* One request of a batch, with its own slice of local memory. */
 struct step {
 	struct ibv_send_wr wr;
 	struct ibv_sge sges[4];
@@ -211,7 +211,7 @@ static void make_atomic(struct step *step, const struct address *peer, uint8_t *
 	memcpy(shadow + offset, &before, sizeof(before));
 }
 
-/* Fills in a random request in the queue pair's own area, and does it to the shadow. */
+/* Fills in a random request in the queue pair's own area, and applies it to the shadow. */
 static void make_step(struct step *step, struct side *side, const struct address *peer,
 		      uint8_t *shadow, unsigned qp_index, bool follows_read)
 {
@@ -241,7 +241,7 @@ static void make_step(struct step *step, struct side *side, const struct address
 		memcpy(shadow + offset, step->local, size);
 	}
 	scatter(step, side->mr);
-	/* Small ones that carry data may be taken along. */
+	/* Small requests that carry data may be inline. */
 	if (!step->expected && step->byte_count <= 64 && random_below(3) == 0)
 		step->wr.send_flags |= IBV_SEND_INLINE;
 }
@@ -285,7 +285,7 @@ static void read_target(struct side *side, const struct address *peer, unsigned 
 	next_completion(side);
 }
 
-/* What was written unreliably arrives, here, but nobody says when. */
+/* Unreliable WRITEs arrive here, but nothing says when. */
 static void check_all(struct side *side, const struct address *peer, const uint8_t *shadow)
 {
 	time_t give_up = time(NULL) + WAIT_SECONDS;
@@ -404,7 +404,7 @@ static void reconnect(struct side *side, const struct address *peer)
 	connect_qp(side->qps[0], peer, 0);
 }
 
-/* Each case twice: by packets, and after requests that had gone well, when they need none. */
+/* Each case twice: by packets, and by RMA after requests that succeeded. */
 static void errors(struct side *side, const char *directory, struct address peer)
 {
 	const struct {
@@ -442,7 +442,7 @@ static void errors(struct side *side, const char *directory, struct address peer
 	}
 }
 
-/* Writes until the key is dead, again and again. */
+/* Writes until the key is invalid, over and over. */
 static void written_to_death(struct side *side, const char *directory, struct address peer,
 			     unsigned count)
 {
@@ -469,7 +469,7 @@ static bool has_come(const char *directory, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* To two blocks of memory, and how many there were to the first word; until the target has seen
+/* WRITEs to two blocks of memory, and the number of WRITEs to the first word, until the target has
  * enough. */
 static void write_short(struct side *side, const char *directory, const struct address *peer)
 {
@@ -539,7 +539,7 @@ static void rest(struct side *side)
 	poll(NULL, 0, 2);
 }
 
-/* Everything of the next round: a new key, and queue pairs that start anew. */
+/* The objects of the next round: a new key, and queue pairs that start anew. */
 static void answer_again(struct side *side, const char *directory)
 {
 	struct address peer = read_address(directory, "again");
@@ -581,7 +581,8 @@ static void *look_on(void *context)
 	return NULL;
 }
 
-/* The child's memory is as it was, whatever is written to the parent's; and the other way. */
+/* The child's memory stays as it was, whatever is written to the parent's, and the other way round.
+ */
 static void fork_and_look(struct side *side)
 {
 	uint8_t *before = malloc(TARGET_BYTES);
@@ -631,8 +632,8 @@ static void wait_for_writes(const struct side *side, uint64_t more)
 	}
 }
 
-/* What is written to the parent goes on to be, and the child, which has its own, sees none of it.
- */
+/* Writes to the parent's memory continue, and the child, which has its own memory, sees none of
+ * them. */
 static void fork_while_written_to(struct side *side)
 {
 	uint8_t *before = malloc(SHORT_AREA_BYTES);

@@ -107,7 +107,7 @@ static enum ibv_wc_status do_request(struct side *side, const struct address *pe
 	return wait_completion(side->cq).status;
 }
 
-/* A WRITE, READ or atomic of random size somewhere; what was read is looked at. */
+/* A WRITE, READ or atomic of random size and address; the bytes of a READ are checked. */
 static enum ibv_wc_status request_something(struct side *side, const struct address *peer,
 					    const uint8_t *pattern)
 {
@@ -128,7 +128,7 @@ static enum ibv_wc_status request_something(struct side *side, const struct addr
 	return status;
 }
 
-/* Until the peer is gone, which shows as it would on a real fabric. */
+/* Until the peer is gone, which shows as on a real fabric. */
 static void request_until_gone(struct side *side, const struct address *peer,
 			       const uint8_t *pattern)
 {
@@ -160,7 +160,7 @@ static void last_as_target(struct side *side, const uint8_t *pattern)
 			poll(NULL, 0, 1);
 			continue;
 		}
-		/* Whoever had it before may still be there. */
+		/* The previous peer may still be there. */
 		reset(side);
 		memcpy(before, side->bytes, AREA_BYTES);
 		poll(NULL, 0, 1);
@@ -184,7 +184,7 @@ static void last_as_initiator(struct side *side, const uint8_t *pattern)
 		reset(side);
 		connect_to(side, &peer);
 		tell(side, name_in_round("initiator", peer.round), peer.round);
-		/* It may be killed before it is ready; then there will be another. */
+		/* The peer may be killed before it is ready; then there will be another. */
 		while (!has_come(side->directory, "target") &&
 		       !has_come(side->directory, "finished")) {
 			if (hear(side->directory, name_in_round("connected", peer.round),

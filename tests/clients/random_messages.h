@@ -14,7 +14,7 @@ static inline uint32_t random_below(uint32_t limit)
 	return (uint32_t)(random_state >> 33) % limit;
 }
 
-/* A number that two sides find alike, whatever else they draw: of a message of a queue pair. */
+/* A number for a message of a queue pair that both sides compute, whatever else they draw. */
 static inline uint64_t message_key(uint64_t seed, uint64_t queue, uint64_t number)
 {
 	uint64_t key = (seed + 1) * 0x9e3779b97f4a7c15u + queue * 0xff51afd7ed558ccdu +
@@ -24,7 +24,7 @@ static inline uint64_t message_key(uint64_t seed, uint64_t queue, uint64_t numbe
 	return key ^ key >> 29;
 }
 
-/* What a message says is what its key says; no part of it is like another. */
+/* The key decides the bytes of a message; no part of a message equals another. */
 static inline void message_write(uint64_t key, uint8_t *ret_bytes, uint32_t byte_count)
 {
 	for (uint32_t i = 0; i < byte_count; i += 8) {

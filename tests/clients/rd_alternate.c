@@ -91,7 +91,8 @@ static void serve(uint64_t service_id)
 	CHECK_EQUAL(softib_destroy_cm_id(listener), 0);
 }
 
-/* What is refused at once, and what the SA or the peer refuses: the context stays as it is. */
+/* Requests that are refused at once, and requests that the SA or the peer refuses: the context
+ * stays as it is. */
 static void ask_in_vain(struct softib_cm_id *id, const union ibv_gid *second)
 {
 	union ibv_gid nobody = *second;
@@ -137,7 +138,7 @@ static void call(const char *gid, uint64_t service_id, const union ibv_gid *seco
 	await_migration(eec);
 	CHECK_EQUAL(attributes_of(eec).path_mig_state, IBV_MIG_MIGRATED);
 	rd_send(&side, &answer, eec->eec_num);
-	/* The managers' messages go by the first path, so nobody is told. */
+	/* The managers' messages go by the first path, so nobody hears of it. */
 	rd_forget(id);
 }
 

@@ -74,7 +74,7 @@ static inline struct softib_cm_event rd_next_event(const struct rd_side *side)
 	return event;
 }
 
-/* With its context. */
+/* Destroys the id and its EE context. */
 static inline void rd_forget(struct softib_cm_id *id)
 {
 	struct softib_eec *eec = id->eec;
@@ -84,7 +84,7 @@ static inline void rd_forget(struct softib_cm_id *id)
 		CHECK_EQUAL(softib_destroy_eec(eec), 0);
 }
 
-/* With all receives posted; the script hears of it. */
+/* Posts all receives, and tells the script. */
 static inline struct softib_cm_id *rd_listen(struct rd_side *side, uint64_t service_id)
 {
 	struct ibv_sge sge = {(uintptr_t)side->bytes, RD_MESSAGE_BYTES, side->mr->lkey};
@@ -99,7 +99,7 @@ static inline struct softib_cm_id *rd_listen(struct rd_side *side, uint64_t serv
 	return listener;
 }
 
-/* To whom the event of the call names. */
+/* Sends to the queue pair that the event of the call names. */
 static inline void rd_send(struct rd_side *side, const struct softib_cm_event *event, uint32_t eecn)
 {
 	struct ibv_sge sge = {(uintptr_t)side->bytes, RD_MESSAGE_BYTES, side->mr->lkey};

@@ -13,7 +13,7 @@
 enum { SLOTS = 4, AREA_BYTES = 1 << 18, ROUNDS = 400, WORDS = 8 };
 
 static struct node node;
-static uint8_t copy[AREA_BYTES]; /* what the server's memory must be */
+static uint8_t copy[AREA_BYTES]; /* the expected content of the server's memory */
 
 static int carry_out(enum ibv_wr_opcode opcode, uint32_t offset, uint32_t byte_count, uint64_t add,
 		     const struct node_address *remote)
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 	srand48(1);
 	if (rank && work(&addresses[0]))
 		return 1;
-	/* The server sits here all the time. */
+	/* The server waits here all the time. */
 	if (rendezvous_barrier(&rendezvous))
 		return 1;
 	rendezvous_close(&rendezvous);

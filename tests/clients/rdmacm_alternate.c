@@ -127,7 +127,7 @@ static void serve(const char *text, const char *port)
 	receive_one(id, region, bytes); /* the caller has the answer to the one before */
 }
 
-/* The way from our second port to the peer's, as the SA knows it. */
+/* The path from our second port to the peer's, as the SA knows it. */
 static struct ibv_path_data second_path(const char *own, const char *peer, const char *port)
 {
 	struct sockaddr_in from = address_of(own, "0"), to = address_of(peer, port);

@@ -146,7 +146,7 @@ static void connect_pair(struct rdma_cm_id **ret_caller, struct rdma_cm_id **ret
 	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
 	CHECK(event->listen_id == *ret_listener);
 	CHECK(event->id->context == channel && event->id->channel == channel);
-	/* What one side serves is what the other may ask. */
+	/* The resources of one side are the limit of the other. */
 	CHECK(event->param.conn.responder_resources == 2);
 	CHECK(event->param.conn.initiator_depth == 3);
 	CHECK(event->param.conn.retry_count == 5 && event->param.conn.rnr_retry_count == 6);
@@ -355,7 +355,7 @@ static void test_a_refused_port_and_a_refusing_program(void)
 	CHECK(rdma_ack_cm_event(event) == 0);
 	drop(called);
 	drop(id);
-	/* One that is destroyed without an answer refuses as well. */
+	/* An id that is destroyed without an answer refuses as well. */
 	id = resolved(own_address, port);
 	make_qp(id);
 	CHECK(rdma_connect(id, &parameters) == 0);
@@ -489,7 +489,7 @@ static void test_ids_move_between_channels(void)
 	expect(RDMA_CM_EVENT_ADDR_RESOLVED);
 	channel = first;
 	CHECK(!is_readable());
-	/* Without a channel calls wait for what comes of them. */
+	/* Without a channel, calls wait for their outcome. */
 	CHECK(rdma_migrate_id(id, NULL) == 0);
 	CHECK(rdma_resolve_route(id, RESOLVE_MS) == 0);
 	CHECK(id->event && id->event->event == RDMA_CM_EVENT_ROUTE_RESOLVED);
@@ -687,7 +687,7 @@ static void test_options(void)
 	printf("ok options\n");
 }
 
-/* What getifaddrs says of ib0: "address/prefix address/prefix". */
+/* The addresses that getifaddrs reports for ib0: "address/prefix address/prefix". */
 static void print_interfaces(void)
 {
 	struct ifaddrs *list;

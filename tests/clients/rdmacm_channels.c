@@ -81,7 +81,7 @@ static void test_unread_events_move_with_their_id(void)
 	expect_written(second, id, 2);
 	expect_written(second, id, 3);
 	CHECK(!is_readable(second, 0));
-	/* And back again, after one that it got there. */
+	/* And back, after an event on the new channel. */
 	write_event(id, 4);
 	CHECK(rdma_migrate_id(id, first) == 0);
 	CHECK(!is_readable(second, 0));
@@ -113,7 +113,7 @@ static void test_events_of_other_ids_stay_in_order(void)
 	printf("ok events of other ids stay in order\n");
 }
 
-/* One that is gone leaves nothing behind the events of others. */
+/* An id that is gone leaves nothing behind the events of others. */
 static void test_events_of_a_destroyed_id_leave(void)
 {
 	struct rdma_event_channel *channel = make_channel();
@@ -171,8 +171,8 @@ static struct rdma_cm_id *listen_on(struct rdma_event_channel *channel)
 	return listener;
 }
 
-/* With the listener, and the id of the request is one of the new channel; with that id both of its
- * unread events. */
+/* The listener moves, and the id of the request belongs to the new channel; with that id move both
+ * of its unread events. */
 static void test_requests_move_with_their_listener(void)
 {
 	struct rdma_event_channel *first = make_channel(), *second = make_channel();
@@ -286,7 +286,8 @@ static void test_readers_see_every_event_once_and_in_order(void)
 		CHECK(rdma_migrate_id(moves, first) == 0);
 		write_event(moves, number);
 		CHECK(rdma_migrate_id(moves, second) == 0);
-		/* What the event moved with is answered before it is written. */
+		/* The migration that moved the event is answered before the next event is written.
+		 */
 		write_event(moves, MOVES + number);
 
 		struct rdma_cm_event *event = next_event(second);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs that test librdmacm share: a check that says what went wrong, and ends them. */
+/* Shared by the programs that test librdmacm: a check that prints the failure and ends the program.
+ */
 #ifndef SOFTIB_TESTS_CLIENTS_RDMACM_CLIENT_H
 #define SOFTIB_TESTS_CLIENTS_RDMACM_CLIENT_H
 

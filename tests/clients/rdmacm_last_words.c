@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A side that has received and leaves at once: what it received was sent with success, however late
- * the sender looks. An adapter acknowledges before it tells its program (vol 1, chapter 9.7.5.1.2),
+/* A side that has received and leaves at once: its peer's send completes with success, however late
+ * the sender polls. An adapter acknowledges before it tells its program (vol 1, chapter 9.7.5.1.2),
  * so that the answer is ahead of the disconnect request. */
 #include <arpa/inet.h>
 #include <rdma/rdma_cma.h>
@@ -67,7 +67,7 @@ static void serve(const char *text, const char *port, unsigned rounds)
 	rdma_destroy_id(listener);
 }
 
-/* What the peer sent is waited for without a look at the completions. */
+/* Waits for the peer's message without polling the CQ. */
 static void await(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
 {
 	struct rdma_cm_event *event;

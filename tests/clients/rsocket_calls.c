@@ -56,7 +56,7 @@ static void make_pair(int *ret_caller, int *ret_called)
 	*ret_caller = rsocket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	CHECK(*ret_caller >= 0);
 	FAILS(rconnect(*ret_caller, (struct sockaddr *)&address, sizeof(address)), EINPROGRESS);
-	/* What happens on the way happens while somebody looks. */
+	/* The exchange makes progress only while a thread is in a call. */
 	for (*ret_called = -1; *ret_called < 0;) {
 		struct pollfd both[2] = {{.fd = *ret_caller, .events = POLLOUT},
 					 {.fd = listener, .events = POLLIN}};
@@ -185,7 +185,7 @@ static void test_a_peer_that_dies(void)
 	pid_t child = fork();
 	char byte;
 
-	/* The child of a fork has its own connections; the parent's sockets are not its. */
+	/* The child of a fork has its own connections; it does not get the parent's sockets. */
 	if (child == 0) {
 		int caller = rsocket(AF_INET, SOCK_STREAM, 0);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sender of each service type with whom it sends to, and the way of both into every state. */
+/* A sender of each service type with its receiver, and the transitions of both into every state. */
 #ifndef SOFTIB_TESTS_CLIENTS_SERVICE_TYPES_H
 #define SOFTIB_TESTS_CLIENTS_SERVICE_TYPES_H
 
@@ -28,11 +28,11 @@ struct service {
 	struct softib_rdd *rdd;
 	struct softib_eec *eecs[2];
 	uint8_t retry_count; /* of the sender's next connection */
-	/* The first of each connection: what is left of the one before must not be taken for its
-	 * packets. */
+	/* The first PSN of each connection: late packets of the connection before must not be
+	 * accepted. */
 	uint32_t psn;
 	unsigned receives;	/* that are posted */
-	unsigned receives_ever; /* the place of the next */
+	unsigned receives_ever; /* the slot of the next */
 };
 
 static inline size_t receive_offset(uint64_t place)
@@ -166,7 +166,7 @@ static inline void service_close(struct service *service)
 	free(service->receiver.bytes);
 }
 
-/* What a transition of this type wants besides the state. */
+/* The attributes that a transition of this type needs besides the state. */
 static inline int service_wants(enum ibv_qp_type type, enum ibv_qp_state state)
 {
 	if (service_is_raw(type))
@@ -219,7 +219,7 @@ static inline void connect_contexts(struct service *service)
 		}
 }
 
-/* Both from Reset; the receiver has all its receives and can receive. */
+/* Takes both from Reset; the receiver has all its receives and can receive. */
 static inline void service_begin(struct service *service)
 {
 	struct ibv_qp *receiver = service->receiver.qp;

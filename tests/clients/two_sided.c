@@ -4,10 +4,10 @@
  *
  *   two_sided receiver|sender SOCKET MODE [COUNT [SEED]]
  *
- * Modes: "stress" (random sizes, places, pieces and queue pairs, WRITEs between them), "runs" (the
- * same with mostly small messages, some of one size and in one piece behind the other), "fork" and
- * "thread" (as "stress", same, and in the middle of it the sender forks or has a second thread, so
- * that its pages move; nobody retries by a timer there). Both sides find what the messages are from
+ * Modes: "stress" (random sizes, addresses, SGEs and queue pairs, WRITEs between them), "bursts"
+ * (the same with mostly small messages, some of them of one size, with one SGE and posted in a
+ * row), "fork" and "thread" (as "stress", but half way through the sender forks or starts a second
+ * thread, so that its pages move; no ACK timer resends there). Both sides compute the messages from
  * the seed.
  */
 #include "random_messages.h"
@@ -25,20 +25,20 @@ enum {
 	SEND_AREA_BYTES = 5 << 20,
 	RECEIVES = 4,
 	RECEIVE_PIECES_MAX = 3,
-	GUARD_BYTES = 64, /* behind a message: nobody writes there */
+	GUARD_BYTES = 64, /* bytes behind a message that nobody writes to */
 	GUARD = 0xa5,
 	SLOT_BYTES = MESSAGE_BYTES_MAX + GUARD_BYTES,
 	BATCH_MAX = 12,
 	RUN_MESSAGES = 16,
 	RUN_BYTES_SMALL = 32,
-	RUN_BYTES_MAX = 1100, /* more than the adapter makes runs of */
-	WRITE_SLOTS = 32,     /* more than the receiver can be behind */
+	RUN_BYTES_MAX = 1100, /* longer than the payload records of a burst */
+	WRITE_SLOTS = 32,     /* more than the receiver can lag behind */
 	WRITE_BYTES_MAX = 2048,
 	INLINE_BYTES = 64,
 	NO_TIMER = 0,
 };
 
-/* What the sender may know of a receiver, and the other way. */
+/* What each side tells the other. */
 struct address {
 	uint32_t lid, qpns[QPS], window_key;
 	uint64_t window;
@@ -49,7 +49,7 @@ struct queue {
 	struct ibv_mr *mr;
 	uint8_t *bytes;
 	uint64_t number;   /* of the next message to be sent, or to be received */
-	uint64_t posted;   /* receives that nobody shares */
+	uint64_t posted;   /* receives that are not shared */
 	bool is_under_way; /* a batch */
 };
 
@@ -77,7 +77,7 @@ static uint32_t mtu_of(unsigned index)
 	return index % 2 ? 1024 : 4096;
 }
 
-/* Whether it is like others around it. */
+/* Whether the message has the size of others around it. */
 static bool is_in_run(const struct side *side, unsigned index, uint64_t number)
 {
 	return side->has_runs && index < RC_QPS && message_key(side->seed, index, number) % 32;
@@ -117,7 +117,7 @@ static uint32_t size_of(const struct side *side, unsigned index, uint64_t number
 	}
 }
 
-/* 0: nothing is written before this message. */
+/* 0: there is no WRITE before this message. */
 static uint32_t written_before(const struct side *side, unsigned index, uint64_t number)
 {
 	uint64_t key = message_key(side->seed, QPS + index, number);
@@ -132,7 +132,7 @@ static uint32_t window_offset(unsigned index, uint64_t number)
 	return (index * WRITE_SLOTS + (uint32_t)(number % WRITE_SLOTS)) * WRITE_BYTES_MAX;
 }
 
-/* Only an unreliable one says its number: others can't be missed. */
+/* Only an unreliable message carries its number: others can't be lost. */
 static bool has_immediate(const struct side *side, unsigned index, uint64_t number)
 {
 	return index >= RC_QPS || (!is_in_run(side, index, number) &&
@@ -160,7 +160,7 @@ static void open_queue(struct side *side, unsigned index, size_t byte_count)
 	};
 
 	queue->bytes = memory_of(byte_count);
-	/* Peers may act on some, and only pull from others. */
+	/* Peers may use RMA on some regions; from others they only fetch zcopy sends. */
 	queue->mr = ibv_reg_mr(side->device.pd, queue->bytes, byte_count,
 			       index % 2 ? ALL_ACCESS : IBV_ACCESS_LOCAL_WRITE);
 	CHECK(queue->mr);
@@ -204,7 +204,7 @@ static void connect_side(struct side *side, uint8_t timeout)
 	}
 }
 
-/* The pieces of a buffer, of random lengths; the same for the same key. */
+/* The pieces of a buffer, of random lengths; one key always gives the same pieces. */
 static int cut(uint64_t key, const struct ibv_mr *mr, const uint8_t *bytes, uint32_t byte_count,
 	       struct ibv_sge ret_sges[static RECEIVE_PIECES_MAX])
 {
@@ -221,7 +221,7 @@ static int cut(uint64_t key, const struct ibv_mr *mr, const uint8_t *bytes, uint
 	return count;
 }
 
-/* Its requests are on their way when it returns; says how many messages they are. */
+/* Posts the requests of a batch. Returns the number of its messages. */
 static unsigned post_batch(struct side *side, unsigned index)
 {
 	struct queue *queue = &side->queues[index];
@@ -296,7 +296,7 @@ static void *look_on(void *context)
 	return NULL;
 }
 
-/* Pages move back while messages are on their way; what a child does to its own is its own. */
+/* Pages move back while messages are under way; the child's writes change only its own memory. */
 static pid_t disturb(struct side *side, const char *mode)
 {
 	pthread_t thread;
@@ -334,7 +334,7 @@ static void send_all(struct side *side, const char *mode, unsigned count)
 		if (sent >= disturbed_at) {
 			child = disturb(side, mode);
 			disturbed_at = UINT32_MAX;
-			/* Nothing that comes later helps those that were under way. */
+			/* No later message helps those that were under way. */
 			for (unsigned i = 0; i < QPS; i++)
 				while (side->queues[i].is_under_way)
 					finish_one(side);
@@ -358,13 +358,13 @@ static uint8_t *slot_of(const struct side *side, unsigned index, uint64_t posted
 	return side->queues[index].bytes + posted % RECEIVES * SLOT_BYTES;
 }
 
-/* For the message of this number, with room for a little more. */
+/* Posts a receive for the message of this number, with room for a little more. */
 static void post_own(struct side *side, unsigned index)
 {
 	struct queue *queue = &side->queues[index];
 	uint64_t number = queue->posted++, key = message_key(side->seed, index, number);
 	uint8_t *slot = slot_of(side, index, number);
-	/* Of an unreliable queue pair it may be another. */
+	/* On an unreliable queue pair the message may be another one. */
 	uint32_t size = index < RC_QPS ? size_of(side, index, number) : MESSAGE_BYTES_MAX;
 	struct ibv_sge sges[RECEIVE_PIECES_MAX];
 	struct ibv_recv_wr wr = {.wr_id = number, .sg_list = sges}, *bad;
@@ -374,7 +374,7 @@ static void post_own(struct side *side, unsigned index)
 	CHECK_EQUAL(ibv_post_recv(queue->qp, &wr, &bad), 0);
 }
 
-/* Slots of those that share one queue are numbered through. */
+/* Slots of queue pairs that share one queue are numbered through. */
 static unsigned queue_of_slot(uint64_t slot_number)
 {
 	return RC_QPS - SHARED_QPS + (unsigned)(slot_number / RECEIVES);
@@ -440,7 +440,7 @@ static void take_one(struct side *side, const struct ibv_wc *wc)
 	unsigned index = index_of(side, wc->qp_num);
 
 	CHECK_EQUAL(wc->status, IBV_WC_SUCCESS);
-	/* What is lost of an unreliable one is lost; what comes is whole, and in order. */
+	/* Unreliable messages may be lost; those that arrive are whole, and in order. */
 	if (index >= RC_QPS) {
 		CHECK(wc->imm_data >= side->queues[index].number);
 		side->queues[index].number = wc->imm_data;
@@ -498,7 +498,7 @@ int main(int argument_count, char **arguments)
 	if (argument_count > 5)
 		side.seed = strtoul(arguments[5], NULL, 10);
 	random_state = side.seed;
-	side.has_runs = strcmp(mode, "runs") == 0;
+	side.has_runs = strcmp(mode, "bursts") == 0;
 	open_side(&side, is_receiver);
 	side.socket = meet(arguments[2], is_receiver);
 	connect_side(&side, side.has_runs || strcmp(mode, "stress") == 0 ? ACK_TIMEOUT : NO_TIMER);

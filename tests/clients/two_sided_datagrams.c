@@ -28,12 +28,12 @@ enum {
 	AREA_BYTES = 64 * SLOT_BYTES,
 	RECEIVES = 512,
 	RECEIVE_BYTES = GRH_BYTES + DATAGRAM_BYTES_MAX,
-	REGIONS_MAX = 14, /* after some more, pages stay where they are */
+	REGIONS_MAX = 14, /* after this many, pages stay where they are */
 	OTHER_USE = 0xee,
 	BATCHES_BEFORE_DEATH = 20,
 	RECEIVED_BEFORE_DEATH = 400,
 	DEATH_US_MAX = 3000,
-	IDLE_POLLS = 20000, /* nothing more will come */
+	IDLE_POLLS = 20000, /* the last datagram */
 };
 
 #define LAST_NUMBER UINT32_MAX
@@ -125,7 +125,7 @@ static void meet_peer(struct side *side)
 	CHECK((side->ah = ibv_create_ah(side->device.pd, &attr)));
 }
 
-/* A batch of one queue pair's; the last is signaled. */
+/* A batch of one queue pair; the last request is signaled. */
 struct batch {
 	unsigned count;
 	unsigned source;
@@ -162,7 +162,7 @@ static void make_batch(struct side *side, struct batch *ret_batch)
 		uint64_t key = message_key(side->seed, 0, side->number);
 		uint32_t size = size_of(key);
 
-		/* Its number says whose it is. */
+		/* The number in the datagram names its sender. */
 		if (source_of(key) == ret_batch->source) {
 			message_write(key, side->bytes + used, size);
 			add(side, ret_batch, used, size);
@@ -184,7 +184,7 @@ static void post_batch(struct side *side, struct batch *batch)
 		CHECK_EQUAL(ibv_post_send(side->qps[batch->source], &batch->wrs[i], &bad), 0);
 }
 
-/* In order, and the memory of those that are done is used for something else at once. */
+/* In order; the memory of completed requests is used for something else at once. */
 static void finish_batch(struct side *side, const struct batch *batch)
 {
 	unsigned done = 0;
@@ -211,7 +211,7 @@ static void *look_on(void *context)
 	return NULL;
 }
 
-/* Pages move back while datagrams are on their way; what a child does to its own is its own. */
+/* Pages move back while datagrams are under way; the child's writes change only its own memory. */
 static void disturb(struct side *side, const char *mode)
 {
 	pthread_t thread;
@@ -261,7 +261,7 @@ static void end_qp(struct side *side, const struct batch *batch)
 	struct ibv_qp *qp = side->qps[batch->source];
 	unsigned way = random_below(4);
 
-	/* What has not been begun goes on afterwards. */
+	/* Requests that have not started continue afterwards. */
 	if (way == 0) {
 		drain(qp);
 		finish_batch(side, batch);
@@ -289,8 +289,7 @@ static void replace_qp(struct side *side, unsigned index)
 	start_qp(side->qps[index]);
 }
 
-/* With requests under way, as programs do that take it for granted that an adapter has its pages.
- */
+/* With requests under way, as programs do that rely on an adapter's pinned pages. */
 static void end_region(struct side *side, unsigned source, bool is_unmapped_first)
 {
 	if (is_unmapped_first) {
@@ -306,7 +305,7 @@ static void end_region(struct side *side, unsigned source, bool is_unmapped_firs
 	open_region(side, AREA_BYTES);
 }
 
-/* At a moment that nobody knows; the signal has nobody who handles it. */
+/* At a random moment; there is no handler for the signal. */
 static void die_soon(const struct side *side)
 {
 	const struct itimerval after = {
@@ -322,7 +321,7 @@ static bool is_alone(const struct side *side)
 	return poll(&word, 1, 0) == 1;
 }
 
-/* A number of its own, again and again: one of them arrives. */
+/* Sends a number of its own repeatedly: one of them arrives. */
 static void say_goodbye(struct side *side)
 {
 	struct pollfd word = {.fd = side->socket, .events = POLLIN};
@@ -389,7 +388,7 @@ static void check_datagram(struct side *side, const struct ibv_wc *wc, uint32_t 
 	uint8_t expected[DATAGRAM_BYTES_MAX];
 
 	CHECK_EQUAL(wc->status, IBV_WC_SUCCESS);
-	/* What is lost is lost. */
+	/* Lost datagrams are lost. */
 	CHECK(wc->imm_data >= next[source_of(key)]);
 	next[source_of(key)] = wc->imm_data + 1;
 	CHECK_EQUAL(wc->byte_len, GRH_BYTES + size_of(key));
@@ -399,7 +398,7 @@ static void check_datagram(struct side *side, const struct ibv_wc *wc, uint32_t 
 		0);
 }
 
-/* Until the sender says that it was all, or has been dead for a while. */
+/* Until the sender sends the last datagram, or has been dead for a while. */
 static void receive_all(struct side *side, const char *mode)
 {
 	bool is_killed = strcmp(mode, "killed") == 0, is_deserted = strcmp(mode, "deserted") == 0;
@@ -408,7 +407,7 @@ static void receive_all(struct side *side, const char *mode)
 
 	for (unsigned idle = 0; wc.imm_data != LAST_NUMBER && idle < IDLE_POLLS;) {
 		if (ibv_poll_cq(side->cq, 1, &wc) != 1) {
-			/* Its socket goes with it. */
+			/* The sender's socket closes with the sender. */
 			idle = is_killed && (idle || is_alone(side)) ? idle + 1 : 0;
 			continue;
 		}

@@ -89,7 +89,7 @@ static void receive_into(struct side *side, unsigned slot)
 	CHECK_EQUAL(ibv_post_recv(side->qp, &wr, &bad), 0);
 }
 
-/* What was on its way to the last connection is none of this one's: each begins elsewhere. */
+/* Packets of the last connection must not be accepted by this one: each starts at another PSN. */
 static void connect_side(struct side *side, uint64_t round)
 {
 	struct {
@@ -146,7 +146,7 @@ static void post_batch(struct side *side, uint64_t round)
 		CHECK_EQUAL(ibv_post_send(side->qp, &wrs[i], &bad), 0);
 }
 
-/* Sends are done in order; of the batch's, so many have been. */
+/* Sends complete in order; returns how many of the batch have. */
 static void take_completion(const struct ibv_wc *wc, unsigned *done)
 {
 	CHECK(wc->opcode == IBV_WC_SEND && wc->status == IBV_WC_SUCCESS);
@@ -154,7 +154,7 @@ static void take_completion(const struct ibv_wc *wc, unsigned *done)
 	++*done;
 }
 
-/* Some time, or until some of them are done. */
+/* Waits for some time, or until some requests have completed. */
 static void wait_a_moment(struct side *side, unsigned *done)
 {
 	unsigned wanted = random_below(3) ? 0 : random_below(BATCH);
@@ -168,7 +168,7 @@ static void wait_a_moment(struct side *side, unsigned *done)
 	}
 }
 
-/* The rest of the batch, of which the last ones may have failed. */
+/* Polls the rest of the batch, of which the last ones may have failed. */
 static void drain(struct side *side, unsigned *done)
 {
 	for (unsigned ended = *done; ended < BATCH;) {
@@ -250,7 +250,7 @@ static void *map(void *address, size_t byte_count)
 	return bytes;
 }
 
-/* Messages of the numbers from this one on, from any places of a region. */
+/* Messages with numbers from this one on, from random addresses of a region. */
 static void send_from(struct side *side, const struct ibv_mr *mr, uint64_t number)
 {
 	for (unsigned i = 0; i < SENDS_PER_REGION; i++) {
@@ -280,7 +280,7 @@ static struct ibv_mr *register_pages(struct side *side, uint8_t *bytes, size_t p
 	return mr;
 }
 
-/* A part of the region was one too, and lives on; the rest makes room for other memory. */
+/* A part of the region was registered too, and stays; the rest makes room for other memory. */
 static void send_from_replaced(struct side *side, uint64_t number)
 {
 	const size_t rest_pages = REGION_PAGES - 1;
@@ -321,7 +321,7 @@ static void send_from_regions(struct side *side, unsigned count)
 	rendezvous(side->socket);
 }
 
-/* Whatever has come of a round; returns how many receives have ended. */
+/* Polls what has arrived in a round. Returns how many receives have completed. */
 static unsigned take_what_came(struct side *side, uint64_t round, unsigned *received)
 {
 	struct ibv_wc wc;
@@ -351,7 +351,8 @@ static void receive_rounds(struct side *side, unsigned count)
 		unsigned received = 0, ended = 0;
 
 		connect_side(side, round);
-		/* Late, now and then: what was sent lies there when it ends. */
+		/* Now and then the receiver is late: messages are still in the ring when the round
+		 * ends. */
 		if (random_below(2))
 			poll(NULL, 0, (int)random_below(3));
 		for (unsigned i = 0; i % 64 || poll(&word, 1, 0) == 0; i++)

@@ -13,14 +13,14 @@
 #include "random_messages.h"
 
 enum {
-	SLOTS = 16, /* more than it takes to begin a run (runtime/fast/burst.h) */
+	SLOTS = 16, /* more than it takes to begin a burst (runtime/fast/burst.h) */
 	MESSAGE_BYTES_MAX = 256 << 10,
 	MESSAGES_UNTIL_FLOWS = 100,
 	POLLS_BEFORE_SLEEP = 10000,
 	RUN_MESSAGES = 64,
 	RUN_BYTES_MAX = 1100,
 	PSN_QUEUE = 1, /* its key says where the PSNs of a round begin */
-	RUN_QUEUE = 2, /* and how long the messages of a run are */
+	RUN_QUEUE = 2, /* and the length of the messages of a burst */
 };
 
 struct side {
@@ -33,7 +33,7 @@ struct side {
 	const char *directory;
 };
 
-/* Half of the rounds are of runs. */
+/* Half of the rounds use bursts. */
 static uint32_t size_of(unsigned round, uint64_t number)
 {
 	const uint64_t key = message_key(round, 0, number);
@@ -91,8 +91,8 @@ static void reset(struct side *side)
 		;
 }
 
-/* A peer that is gone shows after two timeouts. What one had sent before is none of the next one's:
- * each begins elsewhere. */
+/* A peer that is gone shows after two timeouts. Packets of one peer must not be accepted from the
+ * next: each round starts at another PSN. */
 static void connect_to(struct side *side, const struct address *peer, unsigned receive_count)
 {
 	struct ibv_qp_attr attr = connection_to((uint16_t)peer->lid, peer->qpn);
@@ -118,7 +118,7 @@ static void post_message(struct side *side, unsigned round, uint64_t number)
 	CHECK_EQUAL(ibv_post_send(side->qp, &wr, &bad), 0);
 }
 
-/* Until the peer is gone, which shows as it would on a real fabric. */
+/* Until the peer is gone, which shows as on a real fabric. */
 static void send_until_gone(struct side *side, unsigned round)
 {
 	uint64_t posted = 0, done = 0;
@@ -139,7 +139,7 @@ static void send_until_gone(struct side *side, unsigned round)
 	CHECK_EQUAL(wc.status, IBV_WC_RETRY_EXC_ERR);
 	while (++done < posted)
 		CHECK_EQUAL(wait_completion(side->cq).status, IBV_WC_WR_FLUSH_ERR);
-	/* Whoever is still there must not get this. */
+	/* A peer that is still there must not get this. */
 	memset(side->bytes, 0xee, SLOTS * MESSAGE_BYTES_MAX);
 	printf("gone %u\n", round);
 	fflush(stdout);
@@ -157,7 +157,7 @@ static void last_as_initiator(struct side *side)
 		reset(side);
 		connect_to(side, &peer, 0);
 		tell(side, name_in_round("initiator", peer.round), peer.round);
-		/* It may be killed before it is ready; then there will be another. */
+		/* The peer may be killed before it is ready; then there will be another. */
 		while (!has_come(side->directory, "target") &&
 		       !has_come(side->directory, "finished")) {
 			if (hear(side->directory, name_in_round("connected", peer.round),
@@ -180,7 +180,7 @@ static void initiate(struct side *side, unsigned round)
 	send_until_gone(side, round);
 }
 
-/* Takes what has come from the peer of this round, until nothing more does. */
+/* Receives what the peer of this round has sent, until nothing more arrives. */
 static void receive_some(struct side *side, unsigned round, uint64_t *number)
 {
 	struct ibv_wc wc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two test programs on two hosts that tell each other things by a socket of the machine. */
+/* Two test programs on two hosts that exchange data by a socket of the machine. */
 #ifndef SOFTIB_TESTS_CLIENTS_TWO_SIDES_H
 #define SOFTIB_TESTS_CLIENTS_TWO_SIDES_H
 
@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The one that serves says "listening" when the other may come. */
+/* The serving side prints "listening" when the other may connect. */
 static inline int meet(const char *path, bool is_server)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

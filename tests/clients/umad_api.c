@@ -229,7 +229,7 @@ static void check_talking(int port)
 	umad_free(umad);
 }
 
-/* A long message stays until the buffer is large enough; how long it is, is told. */
+/* A long message stays until the buffer is large enough; its length is reported. */
 static void check_long_answers(int port)
 {
 	int agent = umad_register(port, CLASS_SA, 2, 1, NULL);
@@ -327,7 +327,7 @@ static void check_issm(int port)
 	check("and no longer", was_cleared);
 }
 
-/* The child has the parent's port, as it would have its file. */
+/* The child has the parent's port, as it would have the parent's file. */
 static void check_fork(int port)
 {
 	int agent = umad_register(port, CLASS_SMP_DIRECTED, 1, 0, NULL);

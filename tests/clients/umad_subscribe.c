@@ -102,7 +102,7 @@ static bool acknowledge(struct agent *agent)
 	return umad_send(agent->port, agent->id, agent->umad, MAD_BYTES, 0, 0) == 0;
 }
 
-/* Until so many reports came, or the answer to a request if none are to come. */
+/* Until this many reports came, or the answer to a request if no reports are expected. */
 static bool take_reports(struct agent *agent, unsigned count, bool is_silent)
 {
 	while (count) {

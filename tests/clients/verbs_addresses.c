@@ -30,7 +30,7 @@ static struct card own, peer;
 static int channel;
 static bool is_server;
 
-/* What the datagram number i is sent with: all fields differ, from each other and the next. */
+/* The address of datagram number i: all fields differ, from each other and from the next. */
 static struct ibv_ah_attr address_of(unsigned i, uint8_t lmc)
 {
 	unsigned path_count = 1u << lmc;
@@ -181,8 +181,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* What is sent at 2.5 Gb/s does not arrive faster, on links that could. Only too early would be
- * wrong. */
+/* Packets sent at 2.5 Gb/s do not arrive faster, on links that could. Only an early arrival is an
+ * error. */
 static void static_rate(void)
 {
 	struct endpoint endpoint = connect_by(0, 0, 0, IBV_RATE_2_5_GBPS);

@@ -10,13 +10,14 @@ static struct endpoint connected, datagram; /* in RTS */
 static struct ibv_srq *srq;
 static struct ibv_device_attr limits;
 
-/* What a call that returns an object said: 0 when there is one, which is a mistake here. */
+/* The errno of a call that returns an object: 0 when there is an object, which is a mistake here.
+ */
 static int refusal(const void *object)
 {
 	return object ? 0 : errno;
 }
 
-/* What a call said that returns -1 and errno. */
+/* The errno of a call that returns -1. */
 static int failure(int result)
 {
 	return result == -1 ? errno : 0;
@@ -163,7 +164,7 @@ static int device_memory(size_t byte_count)
 	return refusal(ibv_alloc_dm(device.context, &attr));
 }
 
-/* What only adapters with an Ethernet port have. */
+/* Calls for adapters with an Ethernet port. */
 static int work_queue(void)
 {
 	struct ibv_wq_init_attr attr = {.wq_type = IBV_WQT_RQ,

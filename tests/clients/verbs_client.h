@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the verbs test programs share: one device, endpoints on it that talk to each other, and
- * checks that say what went wrong. */
+/* Shared by the verbs test programs: one device, endpoints on it that exchange messages, and checks
+ * that print the failure. */
 #ifndef SOFTIB_TESTS_CLIENTS_VERBS_CLIENT_H
 #define SOFTIB_TESTS_CLIENTS_VERBS_CLIENT_H
 
@@ -39,8 +39,7 @@ enum {
 	SGES = 4,
 	GRH_BYTES = 40,
 	QKEY = 0x11111111,
-	/* 0.5 s: softibd may have to wait for its turn at a processor longer than the packets take.
-	 */
+	/* 0.5 s: softibd may have to wait for a processor longer than the packets take. */
 	ACK_TIMEOUT = 17,
 	/* 1 s, where two processes at full speed share the processors with it. */
 	SLOW_ACK_TIMEOUT = 18,
@@ -140,7 +139,7 @@ static inline void endpoint_close(struct endpoint *endpoint)
 	free(endpoint->bytes);
 }
 
-/* What a queue pair of this type has to be told on its way to a state. */
+/* The attributes that a queue pair of this type needs on its way to a state. */
 static inline int attributes_wanted(enum ibv_qp_type type, enum ibv_qp_state state)
 {
 	bool is_datagram = type == IBV_QPT_UD, is_unreliable = is_datagram || type == IBV_QPT_UC;
@@ -161,7 +160,8 @@ static inline int attributes_wanted(enum ibv_qp_type type, enum ibv_qp_state sta
 	return mask;
 }
 
-/* A connection to the queue pair of this number; what a test wants otherwise it changes. */
+/* A connection to the queue pair of this number; tests change the attributes that they need
+ * otherwise. */
 static inline struct ibv_qp_attr connection_to(uint16_t dlid, uint32_t qpn)
 {
 	return (struct ibv_qp_attr){
@@ -223,7 +223,7 @@ static inline void connect_endpoints(struct endpoint *a, struct endpoint *b)
 	to_rts(b, a, 3);
 }
 
-/* Connects once more, before any message: this one is in vain, and is not to take long. */
+/* Connects once more, before any message: this attempt is in vain, and must not take long. */
 static inline void reconnect_in_vain(struct endpoint *endpoint, const struct endpoint *peer)
 {
 	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};

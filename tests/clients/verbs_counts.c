@@ -102,7 +102,7 @@ static void fill_up(const struct kind *kind, int promised, int taken)
 		CHECK(objects[0]);
 		for (int i = 0; i < count; i++)
 			CHECK_EQUAL(kind->unmake(objects[i]), 0);
-		/* The whole again only of what there are few of. */
+		/* The whole cycle again only for kinds that have few objects. */
 		if (promised > 100000)
 			break;
 	}

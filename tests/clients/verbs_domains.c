@@ -5,7 +5,7 @@
 
 enum { ALLOCATIONS_MAX = 16, MESSAGE_BYTES = 3000 };
 
-/* What the program's own allocator does, and what it has given. */
+/* What the program's allocator does, and what it has allocated. */
 struct allocator {
 	enum { GIVES_MEMORY, GIVES_NOTHING, GIVES_DEFAULT } way;
 	struct ibv_pd *pd;
@@ -29,7 +29,7 @@ static void *allocate(struct ibv_pd *pd, void *context, size_t size, size_t alig
 		return IBV_ALLOCATOR_USE_DEFAULT;
 	CHECK(allocator->allocated < ALLOCATIONS_MAX);
 	CHECK_EQUAL(posix_memalign(&memory, alignment, size), 0);
-	/* Whoever relies on zeros will see. */
+	/* Code that relies on zeros will fail. */
 	memset(memory, 0xa5, size);
 	allocator->memory[allocator->allocated] = memory;
 	allocator->types[allocator->allocated++] = resource_type;

@@ -31,8 +31,8 @@ static enum ibv_qp_state state_of(struct endpoint *endpoint)
 	return attr.qp_state;
 }
 
-/* struct ibv_qp says what the program knows: a queue pair that failed by itself shows that when it
- * is asked for its state, and not when it is asked for something else. */
+/* struct ibv_qp holds the state that the program knows. A queue pair that failed by itself shows it
+ * when its state is queried, and not when another attribute is. */
 static void expect_state_only_when_asked(struct endpoint *endpoint)
 {
 	struct ibv_qp_attr attr;
@@ -46,8 +46,8 @@ static void expect_state_only_when_asked(struct endpoint *endpoint)
 	CHECK_EQUAL(endpoint->qp->state, IBV_QPS_ERR);
 }
 
-/* Posts a request, expects its status and a queue pair in Error, and that what follows is flushed.
- */
+/* Posts a request, expects its status and a queue pair in Error, and that later requests are
+ * flushed. */
 static void expect_failure(struct couple *couple, struct ibv_send_wr *wr, enum ibv_wc_status status)
 {
 	struct ibv_sge sge = sge_of(&couple->a, 0, 8);
@@ -143,7 +143,8 @@ static void absent_peer(struct device *device)
 	expect_failure(&couple, &wr, IBV_WC_RETRY_EXC_ERR);
 }
 
-/* A wrong Q_Key is dropped in silence and counted; the right one behind it arrives. */
+/* A datagram with a wrong Q_Key is dropped in silence and counted; the right one behind it arrives.
+ */
 static void wrong_qkey(struct device *device)
 {
 	struct couple couple = {endpoint_open(device, IBV_QPT_UD),
@@ -169,7 +170,7 @@ static void wrong_qkey(struct device *device)
 	expect_status(couple.a.cq, IBV_WC_SUCCESS);
 	CHECK_EQUAL(expect_status(couple.b.cq, IBV_WC_SUCCESS).imm_data, 2);
 
-	/* More than the MTU is an error of this request alone: SQE, and back. */
+	/* A datagram above the MTU is an error of this request alone: SQE, and back. */
 	struct ibv_qp_attr ready = {.qp_state = IBV_QPS_RTS};
 
 	sge.length = 5000;

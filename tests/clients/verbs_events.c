@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion channels and asynchronous events: what wakes, what does not, and who waits for
- * acknowledgement.
- * Covers: api/libibverbs/completion_channel.c api/libibverbs/verbs_cq.c
- * api/libibverbs/async_events.c api/libibverbs/verbs_srq.c */
+/* Completion channels and asynchronous events: what wakes a program, what does not, and which calls
+ * wait for an acknowledgement. Covers: api/libibverbs/completion_channel.c
+ * api/libibverbs/verbs_cq.c api/libibverbs/async_events.c api/libibverbs/verbs_srq.c */
 #include "verbs_client.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -74,8 +73,8 @@ static void completion_events(struct device *device)
 	expect_status(b.cq, IBV_WC_SUCCESS);
 	CHECK(!is_readable(channel->fd, QUIET_MS));
 
-	/* Armed once: one event for many completions. The helper thread must bring it: nobody polls
-	 * this CQ. */
+	/* Armed once: one event for many completions. The progress thread must bring it: nobody
+	 * polls this CQ. */
 	CHECK_EQUAL(ibv_req_notify_cq(b.cq, 0), 0);
 	send_eight_bytes(&a, &b, 0);
 	send_eight_bytes(&a, &b, 0);
@@ -134,7 +133,7 @@ static bool is_asleep(pid_t thread)
 	return end[2] == 'S';
 }
 
-/* Most answers come while whoever waits is still looking for them, some when it is asleep. */
+/* Most answers come while the waiting thread still polls, some when it is asleep. */
 static void *answer(void *argument)
 {
 	struct answerer *answerer = argument;
@@ -155,7 +154,7 @@ static bool arming_is_strict(void)
 	return setting && strcmp(setting, "strict") == 0;
 }
 
-/* Arms a CQ that holds completions which count for the arming. Returns how many events came. */
+/* Arms a CQ that holds completions which count for the arming. Returns the number of events. */
 static unsigned arm_with_present(struct ibv_comp_channel *channel, struct endpoint *endpoint,
 				 int solicited_only)
 {
@@ -167,8 +166,8 @@ static unsigned arm_with_present(struct ibv_comp_channel *channel, struct endpoi
 	return 1;
 }
 
-/* Completions that an event has told of already, and that were not polled since. Waiting brings the
- * event again, and so does arming once more. */
+/* Completions for which an event was raised already, and that were not polled since. Waiting brings
+ * the event again, and so does arming once more. */
 enum insistence { ARM_AND_WAIT, ARM_TWICE };
 
 static unsigned arm_with_announced(struct ibv_comp_channel *channel, struct endpoint *endpoint,
@@ -312,10 +311,10 @@ static void soon_and_late_events(struct device *device)
 	}
 	CHECK_EQUAL(pthread_join(thread, NULL), 0);
 	ibv_ack_cq_events(b.cq, WAITS);
-	/* Whoever found its events itself has left nothing behind. */
+	/* A program that found its events itself has left nothing behind. */
 	CHECK(!is_readable(channel->fd, 0));
 
-	/* And who waits for the descriptor next is served by the helper again. */
+	/* And the progress thread serves the next wait on the descriptor. */
 	CHECK_EQUAL(ibv_req_notify_cq(b.cq, 0), 0);
 	send_eight_bytes(&a, &b, 0);
 	expect_event(channel, &b);
@@ -392,7 +391,7 @@ static void *acknowledge(void *argument)
 	return NULL;
 }
 
-/* Destroying waits for the acknowledgement of what was fetched; what was not fetched goes. */
+/* Destroying waits for the acknowledgement of fetched events; events that were not fetched go. */
 static void destroy_waits(struct device *device)
 {
 	struct endpoint a = endpoint_open(device, IBV_QPT_RC);

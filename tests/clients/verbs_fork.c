@@ -56,7 +56,7 @@ static void child_posts_and_polls(void)
 
 	if (ibv_post_send(a.qp, &wr, &bad) == 0)
 		expect_status(a.cq, IBV_WC_WR_FLUSH_ERR);
-	/* What the parent has posted is not the child's. */
+	/* Requests of the parent are not the child's. */
 	expect_status(b.cq, IBV_WC_WR_FLUSH_ERR);
 	exit(0);
 }
@@ -80,7 +80,7 @@ static void child_sets_up_and_takes_down(void)
 	exit(0);
 }
 
-/* It closes only its own idea of them. */
+/* The child closes only its own copy of them. */
 static void child_closes_the_domain(void)
 {
 	CHECK_EQUAL(ibv_destroy_qp(target), 0);

@@ -108,7 +108,7 @@ static void many_objects(struct device *device)
 	}
 }
 
-/* A list whose request at one place has too many SGEs: all before it are taken, and it is named. */
+/* A list in which one request has too many SGEs: all before it are taken, and bad_wr names it. */
 static void bad_wr_names_the_first_not_taken(struct device *device)
 {
 	for (unsigned place = 0; place < LIST_LENGTH; place++) {

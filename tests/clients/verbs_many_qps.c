@@ -4,7 +4,7 @@
  * Covers: api/libibverbs/objects/qpn_supply.c */
 #include "verbs_client.h"
 
-/* The address sanitizer puts something around everything. */
+/* The address sanitizer surrounds every allocation with red zones. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SANITIZER_FACTOR = 2 };
 #else
@@ -44,7 +44,7 @@ static void send_datagram(struct endpoint *from, struct ibv_ah *ah, uint32_t qpn
 	expect_status(from->cq, IBV_WC_SUCCESS);
 }
 
-/* Whatever number a datagram goes to, it hurts nobody: what follows arrives. */
+/* Whatever number a datagram goes to, it does no harm: the next one arrives. */
 static void numbers_that_nobody_has(struct device *device, uint32_t last_qpn)
 {
 	const uint32_t numbers[] = {2, 1023, last_qpn + 70000, 0x800000, 0xfffbff, 0xfffffe};

@@ -15,7 +15,7 @@ static struct endpoint rc, ud;
 static struct ibv_srq *srq;
 static struct ibv_comp_channel *channel;
 
-/* What calls that return a pointer, -1 or nothing say. */
+/* The errno of calls that return a pointer, -1 or nothing. */
 static int pointer(const void *object)
 {
 	return object ? 0 : errno;
@@ -178,7 +178,7 @@ static void addresses_and_events(void)
 	ibv_ack_async_event(NULL);
 }
 
-/* Calls for a queue pair that there is not. */
+/* Calls for a queue pair that does not exist. */
 static void expect_no_qp(struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init;
@@ -269,7 +269,7 @@ static void destroyed_objects(void)
 	EXPECT(pointer(ibv_create_comp_channel(context)));
 }
 
-/* Something else of the program's, or its own memory. */
+/* Something else of the program, or its own memory. */
 static void objects_of_another_kind(void)
 {
 	static uint64_t memory_of_its_own[64];

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The XRC calls of old: what they refuse, whom a receiving queue pair outlives, that a process may
- * change one that it is not registered with, and how events name one.
- * Covers: api/libibverbs/compat/old_xrc.c
- */
+/* The old XRC calls: what they refuse, which processes a receiving queue pair outlives, that a
+ * process may modify one with which it is not registered, and how events name one. Covers:
+ * api/libibverbs/compat/old_xrc.c */
 #include "verbs_client.h"
 
 #include <fcntl.h>
@@ -91,8 +89,8 @@ static void a_domain_in_use_stays(struct ibv_xrc_domain *domain)
 	CHECK_EQUAL(ibv_reg_xrc_rcv_qp(domain, qpn), EINVAL);
 }
 
-/* The child changes a queue pair that it has not registered with, then registers; the parent takes
- * itself off; the queue pair lives until the child does too. */
+/* The child modifies a queue pair with which it has not registered, then registers; the parent
+ * unregisters; the queue pair lives until the child unregisters too. */
 static void child_of(int file, int from_parent, int to_parent)
 {
 	struct device device = device_open();

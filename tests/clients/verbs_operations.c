@@ -97,7 +97,7 @@ static void atomics(struct endpoint *a, struct endpoint *b)
 	CHECK_EQUAL(*target, 7);
 }
 
-/* Gathers three pieces, scatters into two, inline and not. */
+/* Gathers from three SGEs, scatters to two, inline and not. */
 static void lists_and_inline(struct endpoint *a, struct endpoint *b)
 {
 	for (unsigned is_inline = 0; is_inline < 2; is_inline++) {

@@ -22,7 +22,7 @@ static struct ibv_ece query(const struct endpoint *endpoint)
 	return ece;
 }
 
-/* As two programs do it that connect: each side ends with what both can. */
+/* As two connecting programs do: each side ends with the options that both support. */
 static void options_are_agreed_on(void)
 {
 	struct endpoint a = endpoint_open(&device, IBV_QPT_RC);
@@ -39,7 +39,7 @@ static void options_are_agreed_on(void)
 	CHECK_EQUAL(ece.options, OPTION_CREDITS);
 	CHECK_EQUAL(ibv_set_ece(a.qp, &ece), 0);
 	connect_endpoints(&a, &b);
-	/* The peer counts on it from now on. */
+	/* The peer relies on it from now on. */
 	CHECK_EQUAL(ibv_set_ece(a.qp, &ece), EINVAL);
 
 	/* More messages than receives: nothing is lost, and a sender with few retries lives. */
@@ -94,7 +94,7 @@ static void create_with_flags(struct endpoint *endpoint, uint32_t flags)
 	endpoint->qp = ibv_create_qp_ex(device.context, &attr);
 }
 
-/* Of two receivers of a group, the one that sends and wants no copy gets none. */
+/* Of two receivers of a group, the sender that wants no copy gets none. */
 static void own_multicast_is_blocked(void)
 {
 	const union ibv_gid group = {.raw = {0xff, 0x12, 0xa0, 0x1b, [15] = 11}};
@@ -115,7 +115,7 @@ static void own_multicast_is_blocked(void)
 		CHECK_EQUAL(ibv_attach_mcast(sides[i].qp, &group, MULTICAST_LID), 0);
 		post_receive(&sides[i], 1, 4096, GRH_BYTES + 64);
 	}
-	/* Each in turn, so that what the first has not got can't be still on its way. */
+	/* Each in turn, so that a copy which the first has not got can't be under way. */
 	for (unsigned i = 0; i < 2; i++) {
 		struct ibv_sge sge = sge_of(&sides[i], 0, 64);
 		struct ibv_send_wr wr = request(IBV_WR_SEND, &sge, &sides[i], 0);

@@ -3,8 +3,8 @@
  * Registered memory whose pages the program has taken away: unmapped, protected, or cut off a file.
  * An adapter has them pinned. Each operation of a peer's on it and of the program's own from it
  * ends with a completion, nobody dies, and what can't be right is not reported as a success. Two
- * processes; the one whose memory goes polls, or sleeps and leaves the work to the helper. Covers:
- * runtime/memory/memory_guard.c runtime/memory/fault_signals.c
+ * processes; the one whose memory goes polls, or sleeps and leaves the work to the progress thread.
+ * Covers: runtime/memory/memory_guard.c runtime/memory/fault_signals.c
  */
 #include "verbs_client.h"
 
@@ -36,7 +36,7 @@ enum operation {
 	OPERATION_COUNT
 };
 
-/* What the processes tell each other of a queue pair and its memory. */
+/* What the processes tell each other about a queue pair and its memory. */
 struct end {
 	uint16_t lid;
 	uint32_t qpn;
@@ -262,7 +262,7 @@ static void take_away(struct side *side, enum away away)
 			    0);
 }
 
-/* The hole is there again as soon as the helper gets its turn, so that the program may use it. */
+/* The hole is back as soon as the progress thread runs, so that the program may use it. */
 static void expect_hole(const struct side *side)
 {
 	time_t end = time(NULL) + POLL_SECONDS_MAX;
@@ -292,7 +292,7 @@ static struct answer wait_for_answer(struct side *side, enum progress progress)
 	return answer;
 }
 
-/* What is written goes nowhere or arrives; what is read is right or not reported as a success. */
+/* A write arrives or is lost; a read is right or is not reported as a success. */
 static void expect_answer(enum operation operation, enum away away, const struct answer *answer)
 {
 	bool is_read = operation != PEER_WRITES && operation != PEER_SENDS && operation != OWN_READ;
@@ -364,7 +364,7 @@ static void jump_out(int number, siginfo_t *info, void *context)
 	siglongjmp(way_out, 1);
 }
 
-/* A fault of the program's is the program's, also in registered memory. */
+/* A fault of the program itself goes to the program, also in registered memory. */
 static void expect_own_fault(void)
 {
 	static uint8_t *pages;
@@ -382,7 +382,7 @@ static void expect_own_fault(void)
 	CHECK_EQUAL(ibv_dereg_mr(mr), 0);
 }
 
-/* A handler that is installed later sees the program's faults, and none of ours. */
+/* A handler that is installed later gets the program's faults, and none of ours. */
 static void beside_a_handler(void)
 {
 	struct sigaction action = {.sa_sigaction = jump_out, .sa_flags = SA_SIGINFO}, now;
@@ -390,7 +390,7 @@ static void beside_a_handler(void)
 
 	CHECK_EQUAL(sigaction(SIGSEGV, &action, NULL), 0);
 	expect_own_fault();
-	/* The helper looks when it has anything to do. */
+	/* The progress thread checks when it has anything to do. */
 	do {
 		try(PEER_WRITES, NO_ACCESS, SLEEPING, 8, 0);
 		CHECK_EQUAL(sigaction(SIGSEGV, NULL, &now), 0);

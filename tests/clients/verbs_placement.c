@@ -76,7 +76,7 @@ static void capabilities(struct device *device)
 	CHECK((attr.device_cap_flags_ex & needed) == needed);
 }
 
-/* A write, its flush, and the word that says so: in this order. */
+/* A write, its flush, and the word that announces it: in this order. */
 static void write_flush_and_announce(struct endpoint *a, struct endpoint *b)
 {
 	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(a->qp);
@@ -124,12 +124,12 @@ static void mistakes(struct endpoint *a, struct endpoint *b)
 	refuse_flush(qp, b->mr, 8, 4, NEWER_FLUSH_RANGE);
 	refuse_flush(qp, b->mr, 8, NEWER_FLUSH_GLOBAL, 2);
 	refuse_flush(qp, b->mr, (size_t)1 << 32, NEWER_FLUSH_GLOBAL, NEWER_FLUSH_RANGE);
-	/* The plain form of a request has no place for its arguments. */
+	/* The plain form of a request has no field for its arguments. */
 	CHECK_EQUAL(ibv_post_send(a->qp, &plain, &bad), EINVAL);
 	CHECK(bad == &plain);
 }
 
-/* A region that does not grant it. */
+/* A region that does not grant FLUSH. */
 static void without_rights(struct device *device)
 {
 	struct endpoint a = open_with_flush(device, ALL_ACCESS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says "ready", then prints each asynchronous event until the port has gone and come back, or 30
- * seconds have passed. Whoever has the device open hears of all of them, in the same order. */
+/* Prints "ready", then each asynchronous event until the port has gone down and come back, or 30
+ * seconds have passed. Every process that has the device open gets all of them, in the same order.
+ */
 #include "verbs_client.h"
 #include <poll.h>
 

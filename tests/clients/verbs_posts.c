@@ -108,7 +108,7 @@ static void draw_request(struct work *work, unsigned index, enum ibv_wr_opcode o
 	address(wr);
 }
 
-/* What it was is told by its index, -1: none. */
+/* The index tells which request it was; -1: none. */
 static int post_work(struct work *work, int *ret_bad)
 {
 	struct ibv_send_wr *bad = NULL;
@@ -137,7 +137,7 @@ static int post_work(struct work *work, int *ret_bad)
 	return result;
 }
 
-/* A request that is always right, and the last; its completion says that nothing comes before it.
+/* A request that is always valid, and the last; its completion says that no others come before it.
  */
 static int post_marker(void)
 {
@@ -200,7 +200,7 @@ static void write_received(const struct ibv_wc *wc)
 	fprintf(record, ">");
 }
 
-/* Everything that the requests before the marker brought about, at the sender. Whether the receiver
+/* Everything that the requests before the marker caused at the sender. Returns whether the receiver
  * sees the marker. */
 static bool write_until_marker(void)
 {
@@ -214,7 +214,7 @@ static bool write_until_marker(void)
 	fprintf(record, " state %d", state_of_sender());
 	if (!wc.status || is_acknowledged || state_of_sender() != IBV_QPS_SQE)
 		return !wc.status;
-	/* What was sent before the send queue stopped may still be on its way. */
+	/* Messages sent before the send queue stopped may still be under way. */
 	CHECK_EQUAL(service_continue(&service), 0);
 	CHECK_EQUAL(post_marker(), 0);
 	CHECK_EQUAL(wait_completion(service.sender.cq).status, IBV_WC_SUCCESS);
@@ -236,7 +236,7 @@ static void write_receives(bool has_marker)
 		write_received(&wc);
 }
 
-/* false: there is no way there. */
+/* false: no transition leads there. */
 static bool bring_to(enum ibv_qp_state state)
 {
 	static const enum ibv_qp_state way[] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
@@ -332,8 +332,8 @@ static void try(enum ibv_wr_opcode opcode, enum ibv_qp_state state)
 	fflush(record);
 }
 
-/* The window to be invalidated is none of the receiver's, which says nothing then: once is enough.
- */
+/* The receiver does not know the window to be invalidated, and answers nothing then: once is
+ * enough. */
 static bool is_tried(unsigned draw, enum ibv_qp_state state, unsigned opcode)
 {
 	return draw == 0 || state != IBV_QPS_RTS || opcode != IBV_WR_SEND_WITH_INV;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A queue pair's send rate limit: what adapters report, take and refuse, and that nothing is ever
- * sent faster. The clock is only asked whether it was too fast; how slow is the machine's affair.
- */
+/* A queue pair's send rate limit: what adapters report, accept and refuse, and that nothing is ever
+ * sent faster. The clock only tells whether it was too fast; how slow depends on the machine. */
 #include "verbs_client.h"
 
 static struct device device;
@@ -39,7 +38,7 @@ static uint32_t limit_of(struct ibv_qp *qp)
 	return attr.rate_limit;
 }
 
-/* At least the time of all bytes but one burst's. */
+/* At least the time of all bytes except one burst. */
 static void check_time(uint64_t start, uint64_t byte_count)
 {
 	uint64_t least_ns = (byte_count - BURST_BYTES) * 8000000u / KBPS;
@@ -65,7 +64,7 @@ static void refusals(void)
 	struct ibv_device_attr_ex attr;
 
 	CHECK_EQUAL(ibv_query_device_ex(device.context, NULL, &attr), 0);
-	/* Only what can send has a rate. */
+	/* Only a queue pair that can send has a rate. */
 	CHECK_EQUAL(limit(endpoint.qp, KBPS, 0), EINVAL);
 	to_init(&endpoint, ALL_ACCESS);
 	CHECK_EQUAL(limit(endpoint.qp, KBPS, 0), EINVAL);
@@ -126,7 +125,7 @@ static void writes_keep_to_the_rate(void)
 	endpoint_close(&b);
 }
 
-/* Small messages, one posted after the other has completed: also what is quick to send is paced. */
+/* Small messages, each posted after the one before has completed: short sends are paced, too. */
 static void small_sends_keep_to_the_rate(enum ibv_qp_type type)
 {
 	struct endpoint a = endpoint_open(&device, type);
@@ -134,7 +133,7 @@ static void small_sends_keep_to_the_rate(enum ibv_qp_type type)
 	struct ibv_sge sge = sge_of(&a, 0, 64);
 
 	connect_endpoints(&a, &b);
-	/* A hundredth, since only payload is counted on here. */
+	/* A hundredth, since only the payload is counted here. */
 	CHECK_EQUAL(limit(a.qp, KBPS / 100, 64), 0);
 
 	uint64_t start = now_ns();
@@ -169,7 +168,7 @@ static void datagrams_keep_to_the_rate(void)
 
 	uint64_t start = now_ns();
 
-	/* To nobody's queue pair: it is the sender that counts. */
+	/* To a queue pair that does not exist: only the sender counts. */
 	for (unsigned done = 0; done < DATAGRAMS; done++) {
 		for (; posted < DATAGRAMS && posted < done + QUEUE_DEPTH; posted++) {
 			struct ibv_send_wr wr = request(IBV_WR_SEND, &sge, &a, 0);

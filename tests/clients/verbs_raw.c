@@ -85,7 +85,7 @@ static void what_makes_no_sense_is_refused(void)
 	options.srq = NULL;
 	options.qp_type = SOFTIB_QPT_RAW_ETHERTYPE;
 	CHECK(!ibv_create_qp(device.pd, &options) && errno == EINVAL);
-	/* A failure behind the claim gives it back. */
+	/* A failure after the claim releases the claim. */
 	options.qp_type = SOFTIB_QPT_RAW_IPV6;
 	options.cap.max_send_sge = 1 << 20;
 	CHECK(!softib_create_raw_qp(device.pd, 1, &options) && errno == EINVAL);
@@ -243,7 +243,7 @@ static void a_port_can_be_had_again_after_its_context_was_closed(void)
 	left.device = &other;
 	endpoint_close(&left);
 	CHECK_EQUAL(ibv_dealloc_pd(other.pd), 0);
-	/* What is left of the first was not the second's. */
+	/* Packets that are left of the first were not for the second. */
 	CHECK(!make(&next, SOFTIB_QPT_RAW_ETHERTYPE, 1) && errno == EBUSY);
 	endpoint_close(&next);
 }

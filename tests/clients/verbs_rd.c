@@ -249,7 +249,7 @@ static void memory_operations_work(void)
 	CHECK(!memcmp(bytes + IN, &word, 8));
 }
 
-/* Fails by itself, and everything else goes on. */
+/* The request fails by itself, and everything else continues. */
 static void expect_failure(struct softib_rd_send_wr *wr, enum ibv_wc_status status)
 {
 	rd_post(wr);
@@ -405,7 +405,7 @@ static void contexts_have_events(void)
 	CHECK_EQUAL(softib_modify_eec(eecs[0], &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY),
 		    0);
 	expect_event(SOFTIB_EVENT_EEC_SQ_DRAINED, eecs[0]);
-	/* What is posted meanwhile waits. */
+	/* Requests posted meanwhile wait. */
 	struct ibv_sge sge = sge_at(0, 10);
 	struct softib_rd_send_wr wr = rd_request(IBV_WR_SEND, &sge);
 
@@ -472,7 +472,8 @@ static void a_full_queue_is_refused(void)
 	}
 }
 
-/* Nobody is there: the retries run out, which ends the context and all that wait for it. */
+/* There is no peer: the retries run out, which ends the context and all requests that wait for it.
+ */
 static void silence_ends_a_context(void)
 {
 	struct softib_eec *lonely = softib_create_eec(rdd, NULL);
@@ -502,7 +503,7 @@ static void silence_ends_a_context(void)
 	CHECK_EQUAL(lonely->state, IBV_QPS_ERR);
 	back_to_rts();
 	CHECK_EQUAL(softib_destroy_eec(lonely), 0);
-	/* The queue pairs are well, and so is the other context. */
+	/* The queue pairs still work, and so does the other context. */
 	attr.qp_state = IBV_QPS_RTS;
 	CHECK_EQUAL(ibv_modify_qp(receiver.qp, &attr, IBV_QP_STATE), 0);
 	a_message_arrives_and_names_its_sender();

@@ -19,7 +19,7 @@ static struct device device;
 static struct softib_rdd *rdd;
 static struct softib_cm_channel *channel;
 static struct ibv_cq *cq;
-static struct ibv_qp *qps[2]; /* of the caller, and of who is called */
+static struct ibv_qp *qps[2]; /* of the caller, and of the called side */
 static struct ibv_mr *mr;
 static uint8_t bytes[2 * IN];
 
@@ -277,7 +277,7 @@ static void an_end_reaches_both(unsigned who)
 	expect(SOFTIB_CM_DISCONNECTED, pair.ids[!who]);
 	CHECK_EQUAL(context_state(pair.eecs[!who]), IBV_QPS_ERR);
 	expect(SOFTIB_CM_DISCONNECTED, pair.ids[who]);
-	/* Once more does no harm. */
+	/* A second call does no harm. */
 	CHECK_EQUAL(softib_disconnect_eec(pair.ids[!who]), 0);
 	for (unsigned side = 0; side < 2; side++) {
 		id_destroy(pair.ids[side]);
@@ -414,7 +414,7 @@ static void refusals_say_why(void)
 		id_destroy(request.id);
 		id_destroy(id);
 	}
-	/* Not to answer, but to go, is also an answer. */
+	/* Destroying the id without an answer is also an answer. */
 	id = call(eec);
 	id_destroy(expect(SOFTIB_CM_REQUEST, NULL).id);
 	CHECK_EQUAL(expect(SOFTIB_CM_REJECTED, id).status, SOFTIB_REJECT_CONSUMER);
@@ -441,7 +441,7 @@ static void a_gid_that_nobody_has_is_unreachable(void)
 	context_destroy(eec);
 }
 
-/* The caller took itself off before the answer. */
+/* The caller destroyed its id before the answer. */
 static void an_answer_to_nobody_ends(void)
 {
 	struct softib_cm_id *listener = listen_for(SERVICE);
@@ -478,7 +478,7 @@ static void unread_requests_are_refused(void)
 	struct pollfd ready = {.fd = second->fd, .events = POLLIN};
 
 	CHECK(listener);
-	/* Nothing is to be heard of the way there, but somebody must look for it to go on. */
+	/* No event comes from the way there, but a thread must poll to make progress. */
 	for (;;) {
 		struct softib_cm_event event;
 
@@ -653,7 +653,7 @@ static void destroying_does_not_race_with_events(void)
 	expect(SOFTIB_CM_ESTABLISHED, id);
 	CHECK_EQUAL(pthread_join(thread, NULL), 0);
 	id_destroy(id);
-	/* What the other thread made goes with the program. */
+	/* The objects of the other thread go with the program. */
 }
 
 int main(void)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Regions of odd kinds and in odd places: null ones, changed ones, imported ones, and memory that
- * can't be registered.
- * Covers: api/libibverbs/null_mr.c api/libibverbs/mr.c api/libibverbs/import.c
- * api/libibverbs/objects/export_table.c api/libibverbs/objects/foreign_memory.c
- * api/libibverbs/device_memory.c */
+/* Regions of unusual kinds and at unusual addresses: null ones, changed ones, imported ones, and
+ * memory that can't be registered. Covers: api/libibverbs/null_mr.c api/libibverbs/mr.c
+ * api/libibverbs/import.c api/libibverbs/objects/export_table.c
+ * api/libibverbs/objects/foreign_memory.c api/libibverbs/device_memory.c */
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,7 +62,7 @@ static void null_region_forgets_what_is_written(struct device *device)
 	fill(b.bytes, 3000, 1);
 	memset(a.bytes, 0, 200);
 
-	/* A READ of which only the ends are wanted, and a receive of which nothing is. */
+	/* A READ of which only the ends are kept, and a receive of which nothing is. */
 	struct ibv_sge sges[3] = {sge_of(&a, 0, 100), {0, 2800, null->lkey}, sge_of(&a, 100, 100)};
 	struct ibv_send_wr wr = request(IBV_WR_RDMA_READ, sges, &b, 0);
 
@@ -286,7 +285,7 @@ static void domain_is_ended_by_any_handle(struct device *device)
 
 enum { SHARED_BYTES = 1 << 16, PAYLOAD_AT = 4096, PAYLOAD_BYTES = 5000, COPY_AT = 1 << 15 };
 
-/* What goes by exec to the process that imports. */
+/* The data that exec passes to the importing process. */
 struct import_offer {
 	int file;
 	uint32_t pd, shared_mr, private_mr, dm;
@@ -300,7 +299,7 @@ static void wait_for(const uint8_t *flag, uint8_t value)
 		CHECK(time(NULL) <= end);
 }
 
-/* The imported region's place in the other process is its address to peers; here it has none. */
+/* The imported region's address for peers is its address in the other process; here it has none. */
 static struct ibv_send_wr to_import(enum ibv_wr_opcode opcode, struct ibv_sge *sge,
 				    const struct ibv_mr *mr, uint64_t iova)
 {
@@ -313,8 +312,8 @@ static struct ibv_send_wr to_import(enum ibv_wr_opcode opcode, struct ibv_sge *s
 	};
 }
 
-/* Queue pairs of this process in the other's domain reach the other's memory, by either key, until
- * that is deregistered there. */
+/* Queue pairs of this process in the other's domain access the other's memory, by either key, until
+ * it is deregistered there. */
 static void use_import(struct ibv_context *context, struct ibv_pd *pd, struct ibv_mr *mr,
 		       uint64_t iova)
 {
@@ -380,7 +379,7 @@ static int import_in_another_process(char **arguments)
 	CHECK(pd && again && own);
 	CHECK(!ibv_import_mr(pd, 0xdead) && errno == ENOENT);
 	CHECK(!ibv_import_mr(own, handles[1]) && errno == ENOENT);
-	/* What a process has for itself can't be had by another. */
+	/* Objects that a process has for itself can't be imported by another. */
 	CHECK(!ibv_import_mr(pd, handles[2]) && errno == EOPNOTSUPP);
 
 	struct ibv_dm *dm = ibv_import_dm(context, handles[3]);

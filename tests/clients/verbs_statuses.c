@@ -119,7 +119,7 @@ static void loc_qp_op_err(void)
 	post_receive(&couple.b, 7, 0, 63);
 	post(&couple.a, &wr);
 	CHECK_EQUAL(expect_status(couple.b.cq, IBV_WC_LOC_QP_OP_ERR).wr_id, 7);
-	/* Nobody answers. */
+	/* There is no peer. */
 	expect_status(couple.a.cq, IBV_WC_RETRY_EXC_ERR);
 	couple_close(&couple, IBV_QPS_ERR, IBV_QPS_ERR);
 }
@@ -137,7 +137,7 @@ static void loc_prot_err(void)
 	couple_close(&couple, IBV_QPS_ERR, IBV_QPS_RTS);
 }
 
-/* What is posted to, or waits at, a queue pair in error. */
+/* Requests posted to, or waiting at, a queue pair in error. */
 static void wr_flush_err(void)
 {
 	struct couple couple = couple_open(IBV_QPT_RC);
@@ -223,7 +223,7 @@ static void rem_op_err(void)
 	couple_close(&couple, IBV_QPS_ERR, IBV_QPS_ERR);
 }
 
-/* Nobody there any more. */
+/* The peer is gone. */
 static void retry_exc_err(void)
 {
 	struct couple couple = couple_open(IBV_QPT_RC);
@@ -236,7 +236,7 @@ static void retry_exc_err(void)
 	couple_close(&couple, IBV_QPS_ERR, IBV_QPS_RESET);
 }
 
-/* Somebody there, but nothing posted. */
+/* There is a peer, but it has posted nothing. */
 static void rnr_retry_exc_err(void)
 {
 	struct couple couple = couple_open(IBV_QPT_RC);
@@ -246,7 +246,7 @@ static void rnr_retry_exc_err(void)
 	couple_close(&couple, IBV_QPS_ERR, IBV_QPS_RTS);
 }
 
-/* An unreliable message that a receive of a shared queue was too small for. */
+/* An unreliable message for which a receive of a shared queue was too small. */
 static void rem_abort_err(void)
 {
 	struct couple couple = {endpoint_open(&device, IBV_QPT_UC),

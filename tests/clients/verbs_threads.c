@@ -43,7 +43,7 @@ struct crowd {
 	unsigned polled;
 };
 
-/* Every thread posts writes and takes whatever completion comes; each is taken once. */
+/* Every thread posts writes and polls any completion; each completion is polled once. */
 static void *share(void *argument)
 {
 	struct crowd *crowd = argument;
@@ -119,7 +119,7 @@ static void destroy_under_pollers(struct device *device)
 		connect_endpoints(&a, &b);
 		for (unsigned i = 0; i < 8; i++)
 			post(&a, &wr);
-		/* The peer first every other time: then nobody answers. */
+		/* Every other time the peer goes first: then nobody answers. */
 		if (round % 2)
 			endpoint_close(&b);
 		CHECK_EQUAL(ibv_destroy_qp(a.qp), 0);

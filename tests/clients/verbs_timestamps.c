@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Completion timestamps: of one clock with ibv_query_rt_values_ex, not before the request was
- * posted, not after the completion was polled, and never backwards on a CQ, whichever way requests
- * went. Covers: api/libibverbs/data/poll.c */
+ * posted, not after the completion was polled, and never backwards on a CQ, whichever form the
+ * requests took. Covers: api/libibverbs/data/poll.c */
 #include "verbs_client.h"
 #include <pthread.h>
 
@@ -49,7 +49,7 @@ static uint64_t wall_clock(void)
 	return nanoseconds(now);
 }
 
-/* What a CQ has shown so far. */
+/* What a CQ has reported so far. */
 struct history {
 	uint64_t stamp, wall;
 	uint64_t completion_count;
@@ -69,7 +69,7 @@ static void read_stamps(struct ibv_cq_ex *cq, uint64_t not_before, struct histor
 	*history = (struct history){stamp, wall, history->completion_count + 1};
 }
 
-/* So many more. */
+/* Waits for this many more. */
 static void drain(struct endpoint *endpoint, unsigned count, uint64_t not_before,
 		  struct history *history)
 {
@@ -111,7 +111,8 @@ static const struct {
 	{IBV_WR_RDMA_WRITE_WITH_IMM, 8, 0, true},
 };
 
-/* A few requests of several kinds in a row, so that they go by different ways and end together. */
+/* A few requests of several kinds in a row, so that they take different paths and complete
+ * together. */
 static unsigned post_some(struct endpoint *a, struct endpoint *b, unsigned round)
 {
 	unsigned received_count = 0;
@@ -156,8 +157,8 @@ static void stamps_of_one_thread(struct device *device)
 	endpoint_close(&b);
 }
 
-/* Two pairs on one CQ each way, worked by two threads: what one of them completes for the other has
- * the time of whoever holds the lock. */
+/* Two pairs on one CQ each way, driven by two threads: a completion that one of them makes for the
+ * other has the time of the thread that holds the lock. */
 struct worker {
 	struct endpoint a, b;
 };

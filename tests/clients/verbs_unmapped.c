@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams for memory that the program has given back to the system while it was registered, as
- * programs do that keep registrations in a cache: an adapter would write to the pages that it
- * holds. Covers: runtime/memory/guarded_copy.c */
+/* Datagrams for memory that the program has unmapped while it was registered, as programs do that
+ * cache registrations: an adapter would write to the pages that it has pinned. Covers:
+ * runtime/memory/guarded_copy.c */
 #include "verbs_client.h"
 
 #include <poll.h>
@@ -122,7 +122,7 @@ static void await_sender(void)
 	CHECK_EQUAL(read(from_sender, &byte, 1), 1);
 }
 
-/* The helper takes what arrives, and tells by an event that it did. */
+/* The progress thread receives the datagrams, and an event says that it did. */
 static void while_the_program_sleeps(void)
 {
 	struct receiver receiver = receiver_open();
@@ -140,7 +140,8 @@ static void while_the_program_sleeps(void)
 	receiver_close(&receiver);
 }
 
-/* What has arrived when a queue pair is destroyed is taken, for what it may acknowledge. */
+/* Messages that have arrived when a queue pair is destroyed are received, for the ACKs that they
+ * may carry. */
 static void while_the_queue_pair_goes(void)
 {
 	struct receiver receiver = receiver_open();

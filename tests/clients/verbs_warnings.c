@@ -640,7 +640,7 @@ static const struct misuse misuses[] = {
 static const struct misuse of_partitions = {
 	"wrong P_Key", wrong_pkey, {"dropped 1 packets with a P_Key"}};
 
-/* Commits it in a child and returns what that wrote to stderr. */
+/* Runs the case in a child, and returns what the child wrote to stderr. */
 static void run(const struct misuse *misuse, const char *setting, char ret_text[TEXT_BYTES_MAX])
 {
 	int fds[2];

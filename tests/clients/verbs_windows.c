@@ -112,7 +112,7 @@ static void type_1_is_bound_moved_and_unbound(struct device *device)
 	expect_status(b.cq, IBV_WC_SUCCESS);
 	CHECK_EQUAL(write_through(mw->rkey, address + 100, 8), IBV_WC_SUCCESS);
 
-	/* Of no length: bound to nothing. */
+	/* A window of no length: bound to nothing. */
 	bind.bind_info = (struct ibv_mw_bind_info){0};
 	CHECK_EQUAL(ibv_bind_mw(b.qp, mw, &bind), 0);
 	expect_status(b.cq, IBV_WC_SUCCESS);
@@ -304,7 +304,7 @@ static void binding_takes_the_tag_of_a_key_only(struct device *device)
 	couple_close();
 }
 
-/* A key with another tag than the window's own takes nothing back. */
+/* A key with another tag than the window's own invalidates nothing. */
 static void invalidation_takes_the_whole_key(struct device *device)
 {
 	couple_open(device);

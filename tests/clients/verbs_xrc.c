@@ -123,7 +123,7 @@ static struct ibv_qp *open_target(struct stage *stage)
 	return target;
 }
 
-/* As programs do it: with all attributes of RC, to whichever half. */
+/* As programs do: with all attributes of RC, for either half. */
 static void to_state(struct ibv_qp *qp, enum ibv_qp_state state, uint16_t dlid, uint32_t qpn)
 {
 	struct ibv_qp_attr attr = connection_to(dlid, qpn);
@@ -200,7 +200,7 @@ static void expect_established(struct ibv_context *context, struct ibv_qp *first
 	}
 }
 
-/* A second handle of the target is told what the first is, and keeps it alive. */
+/* A second handle of the target gets the events of the first, and keeps the target alive. */
 static void shared_target(struct stage *stage)
 {
 	struct ibv_qp_open_attr attr = {

@@ -481,7 +481,7 @@ static uint32_t set_stage(struct endpoint *initiator, struct child children[2], 
 	return qpn;
 }
 
-/* What a request does wrong is told to all that have the target open. */
+/* The error of a request is reported to all processes that have the target open. */
 static void wrong_key(struct endpoint *initiator, struct child children[2], uint32_t qpn)
 {
 	CHECK_EQUAL(ask(&children[1], ORDER_OPEN_TARGET, qpn, 0), 0);
@@ -519,7 +519,7 @@ int main(void)
 
 	CHECK(fd >= 0);
 	unlink(path);
-	/* Before this process has a device. */
+	/* Before this process opens a device. */
 	for (unsigned i = 0; i < 2; i++) {
 		start(&first[i], fd);
 		start(&second[i], fd);

@@ -1,4 +1,4 @@
-# What client tests share: a fabric of their own, programs on its hosts, results by name. Source it.
+# Shared by the client tests: a fabric of their own, programs on its hosts, results by name. Source it.
 # A script prints one line "PASS name" or "FAIL name: reason" per case and exits 1 if any failed.
 set -u
 export LC_ALL=C
@@ -7,7 +7,7 @@ SOFTIB=$BUILD/softib
 WORK=$(mktemp -d /tmp/softib-test-XXXXXX)
 export SOFTIB_RUNTIME_DIR=$WORK/run
 unset SOFTIB_FABRIC SOFTIB_HOST
-# For those that speak to softibd themselves.
+# For scripts that talk to softibd themselves.
 PROTOCOL_VERSION=$(sed -n 's/.*PROTOCOL_VERSION = \([0-9]*\),.*/\1/p' "${BASH_SOURCE[0]%/*}/../../../src/ipc/protocol.h")
 export PROTOCOL_VERSION
 FAILURES=0
@@ -30,7 +30,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'FAILURES=1; exit 1' INT TERM
 
-# What the script does now, for watch_steps.
+# The step that the script is in, for watch_steps.
 step() { echo "$SECONDS s after its start: $*" 2>/dev/null >"$WORK/step"; }
 pass() {
 	echo "PASS $1"
@@ -44,7 +44,7 @@ fail() {
 # verdict NAME EXIT-CODE [REASON]
 verdict() { if [ "$2" = 0 ]; then pass "$1"; else fail "$1" "${3:-exit code $2}"; fi; }
 
-# JOB...: all that runs below them, deepest last.
+# JOB...: all processes below them, deepest last.
 below() {
 	local job child
 	for job; do
@@ -73,7 +73,7 @@ watch_steps() {
 			[ "$pid" = $BASHPID ] || ps -o pid=,ppid=,stat=,wchan=,args= -p "$pid" | cut -c 1-200
 		done
 		kill -TERM $$
-		# Whoever does not end when asked is why we are here.
+		# A program that ignores SIGTERM may be the reason for the stall.
 		for signal in TERM KILL; do
 			for pid in $(below $$); do
 				[ "$pid" = $BASHPID ] || kill -$signal "$pid" 2>/dev/null

@@ -12,11 +12,11 @@ launch() {
 	wait_until 60 test -s "$FOLDER/$name.pid"
 }
 
-# What a process holds: descriptors, mappings, and KiB of its own data.
+# The resources of a process: descriptors, mappings, and KiB of its own data.
 descriptors() { ls "/proc/$1/fd" 2>/dev/null | wc -l; }
 mappings() { wc -l <"/proc/$1/maps"; }
 data_kib() { awk '/^VmData/ {print $2}' "/proc/$1/status"; }
-# A heap has its moods, but does not grow with every peer.
+# A heap varies in size, but does not grow with every peer.
 HEAP_KIB=4096
 holds_no_more() { # PID DESCRIPTORS MAPPINGS KIB
 	[ "$(descriptors "$1")" -le "$2" ] && [ "$(mappings "$1")" -le $(($3 + 4)) ] && [ "$(data_kib "$1")" -le $(($4 + HEAP_KIB)) ]
