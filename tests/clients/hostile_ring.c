@@ -493,7 +493,8 @@ static void attack_direct(struct attacker *attacker)
 }
 
 /* The headers of a small SEND that pass the first checks, more or less. */
-static void write_model_headers(struct attacker *attacker, uint8_t *ret_bytes, uint32_t byte_count)
+static void write_template_headers(struct attacker *attacker, uint8_t *ret_bytes,
+				   uint32_t byte_count)
 {
 	const uint8_t transports[] = {TRANSPORT_RC, TRANSPORT_UC, TRANSPORT_UD, 0x80};
 	const struct lrh lrh = {
@@ -512,7 +513,7 @@ static void write_model_headers(struct attacker *attacker, uint8_t *ret_bytes, u
 }
 
 /* A template: of a size that no burst has, or of a queue pair to which this one may not send. */
-static void put_model(struct attacker *attacker, struct direct *direct)
+static void put_template(struct attacker *attacker, struct direct *direct)
 {
 	uint32_t byte_count =
 		(uint32_t)(one_in(attacker, 8) ? random_below(&attacker->random, BODY_BYTES_MAX)
@@ -521,7 +522,7 @@ static void put_model(struct attacker *attacker, struct direct *direct)
 
 	fill_with_noise(attacker, record->body, byte_count);
 	if (byte_count >= LRH_BYTES + BTH_BYTES && !one_in(attacker, 8))
-		write_model_headers(attacker, record->body, byte_count);
+		write_template_headers(attacker, record->body, byte_count);
 	record->kind = RECORD_TEMPLATE;
 	record->port =
 		(uint16_t)(one_in(attacker, 8) ? random_next(&attacker->random) : ADAPTER_PORT);
@@ -529,7 +530,7 @@ static void put_model(struct attacker *attacker, struct direct *direct)
 	ring_commit(&direct->out, record);
 }
 
-static void put_repeats(struct attacker *attacker, struct direct *direct)
+static void put_payload_records(struct attacker *attacker, struct direct *direct)
 {
 	for (uint64_t count = random_below(&attacker->random, 100); count; count--) {
 		uint32_t byte_count = one_in(attacker, 4)
@@ -572,14 +573,14 @@ static void attack_bursts(struct attacker *attacker)
 		attach(attacker);
 		get_ring(attacker, &direct);
 		CHECK(direct.out.stamp_seed);
-		put_repeats(attacker, &direct); /* without a template */
+		put_payload_records(attacker, &direct); /* without a template */
 		for (unsigned i = 0; i < RUNS; i++) {
 			if (ring_room(&direct.out) <= 4 * BODY_BYTES_MAX &&
 			    !make_room(attacker, &direct.out, direct.doorbell))
 				break; /* the victim has had enough */
 			if (!one_in(attacker, 4))
-				put_model(attacker, &direct);
-			put_repeats(attacker, &direct);
+				put_template(attacker, &direct);
+			put_payload_records(attacker, &direct);
 			if (one_in(attacker, 4))
 				send_trains(attacker, &direct, 1);
 			publish(attacker, &direct.out, direct.doorbell);

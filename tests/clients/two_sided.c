@@ -29,10 +29,10 @@ enum {
 	GUARD = 0xa5,
 	SLOT_BYTES = MESSAGE_BYTES_MAX + GUARD_BYTES,
 	BATCH_MAX = 12,
-	RUN_MESSAGES = 16,
-	RUN_BYTES_SMALL = 32,
-	RUN_BYTES_MAX = 1100, /* longer than the payload records of a burst */
-	WRITE_SLOTS = 32,     /* more than the receiver can lag behind */
+	BURST_MESSAGES = 16,
+	BURST_BYTES_SMALL = 32,
+	BURST_BYTES_MAX = 1100, /* longer than the payload records of a burst */
+	WRITE_SLOTS = 32,	/* more than the receiver can lag behind */
 	WRITE_BYTES_MAX = 2048,
 	INLINE_BYTES = 64,
 	NO_TIMER = 0,
@@ -62,7 +62,7 @@ struct side {
 	uint8_t *expected;
 	struct queue queues[QPS];
 	uint64_t seed;
-	bool has_runs;
+	bool has_bursts;
 	struct address peer;
 	int socket;
 };
@@ -80,7 +80,7 @@ static uint32_t mtu_of(unsigned index)
 /* Whether the message has the size of others around it. */
 static bool is_in_run(const struct side *side, unsigned index, uint64_t number)
 {
-	return side->has_runs && index < RC_QPS && message_key(side->seed, index, number) % 32;
+	return side->has_bursts && index < RC_QPS && message_key(side->seed, index, number) % 32;
 }
 
 static uint32_t size_of(const struct side *side, unsigned index, uint64_t number)
@@ -89,9 +89,9 @@ static uint32_t size_of(const struct side *side, unsigned index, uint64_t number
 	uint32_t draw = (uint32_t)(key >> 8 & 0xffffff);
 
 	if (is_in_run(side, index, number)) {
-		uint32_t run = (uint32_t)message_key(side->seed, index, number / RUN_MESSAGES);
+		uint32_t run = (uint32_t)message_key(side->seed, index, number / BURST_MESSAGES);
 
-		return 1 + (run >> 1) % (run & 1 ? RUN_BYTES_SMALL : RUN_BYTES_MAX);
+		return 1 + (run >> 1) % (run & 1 ? BURST_BYTES_SMALL : BURST_BYTES_MAX);
 	}
 	switch (key % 16) {
 	case 0:
@@ -498,10 +498,11 @@ int main(int argument_count, char **arguments)
 	if (argument_count > 5)
 		side.seed = strtoul(arguments[5], NULL, 10);
 	random_state = side.seed;
-	side.has_runs = strcmp(mode, "bursts") == 0;
+	side.has_bursts = strcmp(mode, "bursts") == 0;
 	open_side(&side, is_receiver);
 	side.socket = meet(arguments[2], is_receiver);
-	connect_side(&side, side.has_runs || strcmp(mode, "stress") == 0 ? ACK_TIMEOUT : NO_TIMER);
+	connect_side(&side,
+		     side.has_bursts || strcmp(mode, "stress") == 0 ? ACK_TIMEOUT : NO_TIMER);
 	if (is_receiver)
 		post_first(&side);
 	rendezvous(side.socket);

@@ -17,8 +17,8 @@ enum {
 	MESSAGE_BYTES_MAX = 256 << 10,
 	MESSAGES_UNTIL_FLOWS = 100,
 	POLLS_BEFORE_SLEEP = 10000,
-	RUN_MESSAGES = 64,
-	RUN_BYTES_MAX = 1100,
+	BURST_MESSAGES = 64,
+	BURST_BYTES_MAX = 1100,
 	PSN_QUEUE = 1, /* its key says where the PSNs of a round begin */
 	RUN_QUEUE = 2, /* and the length of the messages of a burst */
 };
@@ -37,10 +37,10 @@ struct side {
 static uint32_t size_of(unsigned round, uint64_t number)
 {
 	const uint64_t key = message_key(round, 0, number);
-	const uint64_t run_key = message_key(round, RUN_QUEUE, number / RUN_MESSAGES);
+	const uint64_t run_key = message_key(round, RUN_QUEUE, number / BURST_MESSAGES);
 
 	if (round / 2 % 2)
-		return 1 + (uint32_t)(run_key >> 8) % RUN_BYTES_MAX;
+		return 1 + (uint32_t)(run_key >> 8) % BURST_BYTES_MAX;
 	return 1 + (uint32_t)(key >> 8) % (key % 8 ? 16 << 10 : MESSAGE_BYTES_MAX);
 }
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "runtime/biased_lock.h"
 
-enum { TURNS = 20000, RARE_TURNS = 300, THREADS = 4, FAVOUR_ENDS = 1000, GETS_THE_FAVOUR = 40 };
+enum { TURNS = 20000, RARE_TURNS = 300, THREADS = 4, BIAS_ENDS = 1000, GETS_THE_BIAS = 40 };
 
 static struct biased_lock lock;
 static uint64_t first, second; /* equal whenever a thread holds the lock */
@@ -41,7 +41,7 @@ static void take_turns(unsigned count)
 }
 
 /* False if the kernel has no process fence, or after threads have alternated too often. */
-static bool has_favour(void)
+static bool has_bias(void)
 {
 	return lock.bias <= &lock.biases[BIASED_LOCK_BIASES];
 }
@@ -50,7 +50,7 @@ static bool has_favour(void)
 static struct bias *first_bias(void)
 {
 	take_turns(1);
-	if (!has_favour())
+	if (!has_bias())
 		skip();
 	return biased_lock_bias(&lock);
 }
@@ -73,7 +73,7 @@ static void *often(void *context)
 static void *works_alone(void *context)
 {
 	(void)context;
-	take_turns(GETS_THE_FAVOUR);
+	take_turns(GETS_THE_BIAS);
 	return NULL;
 }
 
@@ -87,7 +87,7 @@ static void *takes_and_stays(void *context)
 {
 	struct holder *holder = context;
 
-	take_turns(GETS_THE_FAVOUR);
+	take_turns(GETS_THE_BIAS);
 	biased_lock_take(&lock);
 	pthread_barrier_wait(&holder->is_in);
 	pthread_barrier_wait(&holder->may_leave);
@@ -95,7 +95,7 @@ static void *takes_and_stays(void *context)
 	return NULL;
 }
 
-static void test_the_first_to_take_it_is_favoured(void **state)
+static void test_the_first_thread_to_take_the_lock_gets_the_bias(void **state)
 {
 	(void)state;
 
@@ -113,7 +113,7 @@ static void test_the_first_to_take_it_is_favoured(void **state)
 }
 
 /* The owner reads its bias and is preempted; another thread gets the bias meanwhile. */
-static void test_a_favour_that_another_got_meanwhile_takes_nothing(void **state)
+static void test_a_bias_that_moved_to_another_thread_takes_no_lock(void **state)
 {
 	pthread_t worker;
 
@@ -129,7 +129,7 @@ static void test_a_favour_that_another_got_meanwhile_takes_nothing(void **state)
 	take_turns(1);
 }
 
-static void test_a_stale_favour_does_not_put_out_who_is_in(void **state)
+static void test_a_stale_bias_does_not_release_the_lock_of_its_holder(void **state)
 {
 	struct holder holder;
 	pthread_t worker;
@@ -150,22 +150,22 @@ static void test_a_stale_favour_does_not_put_out_who_is_in(void **state)
 	pthread_barrier_destroy(&holder.may_leave);
 }
 
-static void test_a_helper_is_kept_out_and_never_favoured(void **state)
+static void test_a_progress_thread_is_excluded_and_never_gets_the_bias(void **state)
 {
-	pthread_t helper;
+	pthread_t progress;
 
 	(void)state;
 	take_turns(1);
-	assert_int_equal(pthread_create(&helper, NULL, rarely, NULL), 0);
+	assert_int_equal(pthread_create(&progress, NULL, rarely, NULL), 0);
 	take_turns(TURNS);
-	pthread_join(helper, NULL);
+	pthread_join(progress, NULL);
 	assert_int_equal(first, 1 + RARE_TURNS + TURNS);
 	assert_int_equal(first, second);
-	if (has_favour())
+	if (has_bias())
 		assert_non_null(biased_lock_bias(&lock));
 }
 
-static void test_the_favour_follows_a_thread_that_works_alone(void **state)
+static void test_the_bias_follows_a_thread_that_works_alone(void **state)
 {
 	pthread_t worker;
 
@@ -189,17 +189,17 @@ static void test_threads_that_take_turns_end_with_a_mutex(void **state)
 	assert_int_equal(first, THREADS * TURNS);
 	assert_int_equal(first, second);
 	/* Two threads alternate until the lock gives no bias any more. */
-	for (unsigned i = 0; i < FAVOUR_ENDS && has_favour(); i++) {
+	for (unsigned i = 0; i < BIAS_ENDS && has_bias(); i++) {
 		pthread_t one;
 
-		take_turns(GETS_THE_FAVOUR);
+		take_turns(GETS_THE_BIAS);
 		assert_int_equal(pthread_create(&one, NULL, rarely, NULL), 0);
 		pthread_join(one, NULL);
 		lock.never_biased = NULL;
 		assert_int_equal(pthread_create(&one, NULL, often, NULL), 0);
 		pthread_join(one, NULL);
 	}
-	assert_false(has_favour());
+	assert_false(has_bias());
 	assert_null(biased_lock_bias(&lock));
 	take_turns(10);
 }
@@ -209,11 +209,11 @@ static void test_threads_that_take_turns_end_with_a_mutex(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		lock_test(test_the_first_to_take_it_is_favoured),
-		lock_test(test_a_favour_that_another_got_meanwhile_takes_nothing),
-		lock_test(test_a_stale_favour_does_not_put_out_who_is_in),
-		lock_test(test_a_helper_is_kept_out_and_never_favoured),
-		lock_test(test_the_favour_follows_a_thread_that_works_alone),
+		lock_test(test_the_first_thread_to_take_the_lock_gets_the_bias),
+		lock_test(test_a_bias_that_moved_to_another_thread_takes_no_lock),
+		lock_test(test_a_stale_bias_does_not_release_the_lock_of_its_holder),
+		lock_test(test_a_progress_thread_is_excluded_and_never_gets_the_bias),
+		lock_test(test_the_bias_follows_a_thread_that_works_alone),
 		lock_test(test_threads_that_take_turns_end_with_a_mutex),
 	};
 

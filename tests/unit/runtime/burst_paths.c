@@ -15,59 +15,59 @@ enum {
 	IMMEDIATE = 0x12345678,
 };
 
-struct pair_end lanes[LANES][2];
-const struct lane_message lane_plain = {SEND_SEND, 8, SEND_SIGNALED, 0};
+struct pair_end paths[PATHS][2];
+const struct path_message path_plain = {SEND_SEND, 8, SEND_SIGNALED, 0};
 
-bool lane_is_datagram(unsigned lane)
+bool path_is_datagram(unsigned path)
 {
-	return lanes[lane][0].qp->qp.type == QP_UD;
+	return paths[path][0].qp->qp.type == QP_UD;
 }
 
-uint8_t *lanes_bytes_of(uint32_t number)
+uint8_t *paths_bytes_of(uint32_t number)
 {
 	return pair.ends[0].buffer + number * STEP_BYTES;
 }
 
-static uint8_t *lanes_place_of(uint32_t number)
+static uint8_t *paths_place_of(uint32_t number)
 {
 	return pair.ends[1].buffer + RECEIVED_AT + number * STEP_BYTES;
 }
 
-void lane_post_receives(unsigned lane, uint32_t first, uint32_t count)
+void path_post_receives(unsigned path, uint32_t first, uint32_t count)
 {
 	for (uint32_t number = first; number < first + count; number++) {
-		const struct sge sge = {(uintptr_t)lanes_place_of(number), STEP_BYTES,
+		const struct sge sge = {(uintptr_t)paths_place_of(number), STEP_BYTES,
 					pair.ends[1].region->key};
 		const struct receive_request request = {
 			.wr_id = number, .sge_count = 1, .sges = &sge};
 
-		memset(lanes_place_of(number), 0xee, STEP_BYTES);
-		assert_int_equal(qp_object_post_receive(lanes[lane][1].qp, 0, &request), 0);
+		memset(paths_place_of(number), 0xee, STEP_BYTES);
+		assert_int_equal(qp_object_post_receive(paths[path][1].qp, 0, &request), 0);
 	}
 }
 
-void lanes_end_run(void)
+void paths_end_burst(void)
 {
-	pair_attachment()->burst = (struct burst_out){0};
-	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
+	pair_runtime()->burst = (struct burst_out){0};
+	pair_runtime()->progress_mode = PROGRESS_STAYING_OUT;
 }
 
-bool lane_post(unsigned lane, uint32_t number, const struct lane_message *message)
+bool path_post(unsigned path, uint32_t number, const struct path_message *message)
 {
 	static const struct address_vector address = {.dlid = 2, .port_number = 1};
-	struct pair_end *end = &lanes[lane][0];
-	const struct sge sge = {(uintptr_t)lanes_bytes_of(number), message->byte_count,
+	struct pair_end *end = &paths[path][0];
+	const struct sge sge = {(uintptr_t)paths_bytes_of(number), message->byte_count,
 				message->lkey ? message->lkey : pair.ends[0].region->key};
 	const struct send_request request = {
 		.wr_id = number,
 		.opcode = message->opcode,
 		.flags = message->flags,
 		.immediate_or_rkey = IMMEDIATE,
-		.remote_address = (uintptr_t)lanes_place_of(number),
+		.remote_address = (uintptr_t)paths_place_of(number),
 		.remote_key = pair.ends[1].region->key,
 		.address = &address,
 		.address_pd = end->pd,
-		.remote_qpn = lanes[lane][1].qp->qp.qpn,
+		.remote_qpn = paths[path][1].qp->qp.qpn,
 		.remote_qkey = PAIR_QKEY,
 		.sge_count = 1,
 		.sges = &sge,
@@ -75,35 +75,35 @@ bool lane_post(unsigned lane, uint32_t number, const struct lane_message *messag
 	const struct ring_producer *out = &pair_channel()->out;
 	const uint64_t tail = out->tail;
 
-	pair_fill(lanes_bytes_of(number), message->byte_count, number);
+	pair_fill(paths_bytes_of(number), message->byte_count, number);
 	if (!(message->opcode == SEND_RDMA_WRITE
 		      ? adapter_rma_listed(end->adapter, end->qp, &request)
 		      : adapter_post_listed(end->adapter, end->qp, &request))) {
 		assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request),
 				 0);
 		adapter_send(end->adapter, end->qp);
-		lanes_end_run();
+		paths_end_burst();
 		return false;
 	}
 	return *(const uint64_t *)(out->data + (tail & (out->data_bytes - 1))) ==
 	       (ring_stamp(out->stamp_seed, tail) ^ ring_payload_form(message->byte_count));
 }
 
-unsigned lane_post_plain(unsigned lane, uint32_t first, uint32_t count)
+unsigned path_post_plain(unsigned path, uint32_t first, uint32_t count)
 {
 	unsigned repeats = 0;
 
 	for (uint32_t number = first; number < first + count; number++)
-		repeats += lane_post(lane, number, &lane_plain);
+		repeats += path_post(path, number, &path_plain);
 	return repeats;
 }
 
-void lanes_take(void)
+void paths_take(void)
 {
 	enum poll_round round;
 
 	do {
-		round = poll_round_run(pair_attachment());
+		round = poll_round_run(pair_runtime());
 		if (round == POLL_ROUND_FULL)
 			adapter_progress(pair.ends[1].adapter, runtime_now());
 	} while (round == POLL_ROUND_DONE);
@@ -120,30 +120,30 @@ static const struct completion *next_completion(const struct pair_end *end)
 	return cq_first(end->cq);
 }
 
-void lane_expect_received(unsigned lane, uint32_t number, const struct lane_message *message)
+void path_expect_received(unsigned path, uint32_t number, const struct path_message *message)
 {
 	const struct completion *completion = next_completion(&pair.ends[1]);
-	uint32_t room = lane_is_datagram(lane) ? GRH_BYTES : 0;
+	uint32_t room = path_is_datagram(path) ? GRH_BYTES : 0;
 	bool has_immediate = message->opcode == SEND_SEND_IMMEDIATE;
 	uint8_t expected[STEP_BYTES];
 
 	assert_int_equal(completion->status, COMPLETION_SUCCESS);
 	assert_int_equal(completion->wr_id, number);
-	assert_int_equal(completion->qpn, lanes[lane][1].qp->qp.qpn);
-	assert_int_equal(completion->source_qpn, lanes[lane][0].qp->qp.qpn);
+	assert_int_equal(completion->qpn, paths[path][1].qp->qp.qpn);
+	assert_int_equal(completion->source_qpn, paths[path][0].qp->qp.qpn);
 	assert_int_equal(completion->byte_count, message->byte_count + room);
 	assert_int_equal(completion->flags, has_immediate ? COMPLETION_HAS_IMMEDIATE : 0);
 	assert_int_equal(completion->is_solicited, !!(message->flags & SEND_SOLICITED));
 	if (has_immediate)
 		assert_int_equal(completion->immediate_or_rkey, IMMEDIATE);
 	pair_fill(expected, message->byte_count, number);
-	assert_memory_equal(lanes_place_of(number) + room, expected, message->byte_count);
+	assert_memory_equal(paths_place_of(number) + room, expected, message->byte_count);
 	/* Nothing is written behind the payload: pad bytes are not payload. */
-	assert_int_equal(lanes_place_of(number)[room + message->byte_count], 0xee);
+	assert_int_equal(paths_place_of(number)[room + message->byte_count], 0xee);
 	cq_advance(pair.ends[1].cq);
 }
 
-void lanes_expect_sent(uint32_t number, enum completion_status status)
+void paths_expect_sent(uint32_t number, enum completion_status status)
 {
 	const struct completion *completion = next_completion(&pair.ends[0]);
 
@@ -152,40 +152,40 @@ void lanes_expect_sent(uint32_t number, enum completion_status status)
 	cq_advance(pair.ends[0].cq);
 }
 
-void lane_expect_plain(unsigned lane, uint32_t first, uint32_t count)
+void path_expect_plain(unsigned path, uint32_t first, uint32_t count)
 {
 	for (uint32_t number = first; number < first + count; number++)
-		lane_expect_received(lane, number, &lane_plain);
+		path_expect_received(path, number, &path_plain);
 }
 
-void lanes_expect_all_sent(uint32_t first, uint32_t count)
+void paths_expect_all_sent(uint32_t first, uint32_t count)
 {
 	for (uint32_t number = first; number < first + count; number++)
-		lanes_expect_sent(number, COMPLETION_SUCCESS);
+		paths_expect_sent(number, COMPLETION_SUCCESS);
 }
 
-void lanes_expect_nothing(void)
+void paths_expect_nothing(void)
 {
-	lanes_take();
+	paths_take();
 	assert_null(cq_first(pair.ends[0].cq));
 	assert_null(cq_first(pair.ends[1].cq));
 }
 
 /* The first message resolves the flow. */
-static void warm_up(unsigned lane)
+static void warm_up(unsigned path)
 {
-	lanes_end_run();
+	paths_end_burst();
 	for (unsigned i = 0; i < 3; i++) {
-		lane_post_receives(lane, 0, 1);
-		(void)lane_post(lane, 0, &lane_plain);
-		lanes_take();
-		lane_expect_plain(lane, 0, 1);
-		lanes_expect_all_sent(0, 1);
+		path_post_receives(path, 0, 1);
+		(void)path_post(path, 0, &path_plain);
+		paths_take();
+		path_expect_plain(path, 0, 1);
+		paths_expect_all_sent(0, 1);
 	}
-	lanes_end_run();
+	paths_end_burst();
 }
 
-int lanes_start(void **state)
+int paths_start(void **state)
 {
 	if (pair_start_connected(state) != 0)
 		return -1;
@@ -200,29 +200,29 @@ int lanes_start(void **state)
 
 /* New queue pairs. The test holds the lock, so neither the progress thread nor the fake softibd
  * take part. */
-int lanes_begin(void **state)
+int paths_begin(void **state)
 {
 	(void)state;
-	pair_connect_another_as(QP_RC, lanes[LANE_RC]);
-	pair_connect_another_as(QP_UC, lanes[LANE_UC]);
-	pair_make_datagram_ends(lanes[LANE_UD]);
-	pair_connect_another_as(QP_RC, lanes[LANE_OTHER]);
+	pair_connect_another_as(QP_RC, paths[PATH_RC]);
+	pair_connect_another_as(QP_UC, paths[PATH_UC]);
+	pair_make_datagram_ends(paths[PATH_UD]);
+	pair_connect_another_as(QP_RC, paths[PATH_OTHER]);
 	adapter_lock(pair.ends[0].adapter);
 	pair_channel()->rnr_hold.max_ns = pair_channel()->rnr_hold.left_ns = SECONDS(1000);
-	for (unsigned lane = 0; lane < LANES; lane++)
-		warm_up(lane);
+	for (unsigned path = 0; path < PATHS; path++)
+		warm_up(path);
 	return 0;
 }
 
-int lanes_end(void **state)
+int paths_end(void **state)
 {
 	bool is_empty = !cq_first(pair.ends[0].cq) && !cq_first(pair.ends[1].cq);
 
 	(void)state;
-	for (unsigned lane = 0; lane < LANES; lane++)
+	for (unsigned path = 0; path < PATHS; path++)
 		for (unsigned i = 0; i < 2; i++)
-			if (lanes[lane][i].qp)
-				assert_int_equal(qp_object_destroy(lanes[lane][i].qp), 0);
+			if (paths[path][i].qp)
+				assert_int_equal(qp_object_destroy(paths[path][i].qp), 0);
 	for (unsigned i = 0; i < 2; i++)
 		while (cq_first(pair.ends[i].cq))
 			cq_advance(pair.ends[i].cq);
@@ -230,7 +230,7 @@ int lanes_end(void **state)
 	return is_empty ? 0 : -1;
 }
 
-void lanes_look_elsewhere(void)
+void paths_poll_between(void)
 {
-	pair_attachment()->burst.qp = NULL;
+	pair_runtime()->burst.qp = NULL;
 }

@@ -33,7 +33,7 @@ static void wait_for_event_instead_of_polling(uint32_t byte_count)
 	assert_memory_equal(pair.ends[0].buffer, pair.ends[1].buffer, byte_count);
 }
 
-static void test_helper_works_while_nobody_polls(void **state)
+static void test_progress_thread_works_while_nobody_polls(void **state)
 {
 	(void)state;
 	pair_set_verdict(RESOLVED_DIRECT);
@@ -68,7 +68,7 @@ static void test_writes_arrive_while_the_target_spins_on_memory(void **state)
 	}
 }
 
-static enum progress_mode helper_mode_now(void)
+static enum progress_mode progress_mode_now(void)
 {
 	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
 
@@ -108,14 +108,14 @@ static void exchange_one_by_polling(void)
 
 /* Nobody rings for a progress thread that stays out, so it must come back by itself when it is
  * called. */
-static void test_helper_stays_out_of_a_polling_program_until_called(void **state)
+static void test_progress_thread_stays_out_of_a_polling_program_until_called(void **state)
 {
 	(void)state;
 	pair_set_verdict(RESOLVED_DIRECT);
 
 	time_ns start = runtime_now();
 
-	while (helper_mode_now() != PROGRESS_STAYING_OUT) {
+	while (progress_mode_now() != PROGRESS_STAYING_OUT) {
 		assert_false(pair_is_overdue(start));
 		exchange_one_by_polling();
 	}
@@ -127,15 +127,15 @@ static void test_helper_stays_out_of_a_polling_program_until_called(void **state
 		adapter_lock(pair.ends[0].adapter);
 		adapter_expect_silence(pair.ends[0].adapter);
 		adapter_unlock(pair.ends[0].adapter);
-	} while (helper_mode_now() == PROGRESS_STAYING_OUT);
+	} while (progress_mode_now() == PROGRESS_STAYING_OUT);
 	wait_for_event_instead_of_polling(100);
 }
 
-static void poll_until_helper_is_out(void)
+static void poll_until_progress_thread_is_out(void)
 {
 	time_ns start = runtime_now();
 
-	while (helper_mode_now() != PROGRESS_STAYING_OUT) {
+	while (progress_mode_now() != PROGRESS_STAYING_OUT) {
 		assert_false(pair_is_overdue(start));
 		adapter_lock(pair.ends[0].adapter);
 		for (unsigned i = 0; i < 200; i++)
@@ -144,32 +144,32 @@ static void poll_until_helper_is_out(void)
 	}
 }
 
-static void wait_for_helper(void)
+static void wait_for_progress_thread(void)
 {
 	time_ns start = runtime_now();
 
-	while (helper_mode_now() == PROGRESS_STAYING_OUT) {
+	while (progress_mode_now() == PROGRESS_STAYING_OUT) {
 		assert_false(pair_is_overdue(start));
 		sched_yield();
 	}
 }
 
 /* Nothing arrives, so the progress thread was not woken once: the program tells it. */
-static void test_program_that_only_polls_excuses_the_helper(void **state)
+static void test_program_that_only_polls_excuses_the_progress_thread(void **state)
 {
 	(void)state;
-	poll_until_helper_is_out();
+	poll_until_progress_thread_is_out();
 	/* The progress thread comes back by itself as soon as nobody polls. */
-	wait_for_helper();
+	wait_for_progress_thread();
 	wait_for_event_instead_of_polling(100);
 }
 
 /* The call may come before the progress thread knows that it is excused. */
-static void test_excused_helper_comes_when_called(void **state)
+static void test_excused_progress_thread_comes_when_called(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 10; i++) {
-		poll_until_helper_is_out();
+		poll_until_progress_thread_is_out();
 		adapter_lock(pair.ends[0].adapter);
 		adapter_expect_silence(pair.ends[0].adapter);
 		adapter_unlock(pair.ends[0].adapter);
@@ -178,7 +178,7 @@ static void test_excused_helper_comes_when_called(void **state)
 }
 
 /* The name tells a person who lists the program's threads whose thread this is. */
-static void test_helper_names_itself(void **state)
+static void test_progress_thread_names_itself(void **state)
 {
 	pthread_t helper = pair.ends[0].adapter->runtime->helper;
 	time_ns start = runtime_now();
@@ -194,12 +194,12 @@ static void test_helper_names_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_helper_works_while_nobody_polls),
-		cmocka_unit_test(test_helper_names_itself),
+		cmocka_unit_test(test_progress_thread_works_while_nobody_polls),
+		cmocka_unit_test(test_progress_thread_names_itself),
 		cmocka_unit_test(test_writes_arrive_while_the_target_spins_on_memory),
-		cmocka_unit_test(test_helper_stays_out_of_a_polling_program_until_called),
-		cmocka_unit_test(test_program_that_only_polls_excuses_the_helper),
-		cmocka_unit_test(test_excused_helper_comes_when_called),
+		cmocka_unit_test(test_progress_thread_stays_out_of_a_polling_program_until_called),
+		cmocka_unit_test(test_program_that_only_polls_excuses_the_progress_thread),
+		cmocka_unit_test(test_excused_progress_thread_comes_when_called),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);

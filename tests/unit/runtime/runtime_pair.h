@@ -35,14 +35,14 @@ extern struct runtime_pair pair;
 extern const struct hca_owner pair_owner;
 
 /* The process runtime of both ends, and the ring between them once there is one. */
-static inline struct process_runtime *pair_attachment(void)
+static inline struct process_runtime *pair_runtime(void)
 {
 	return pair.ends[0].adapter->runtime;
 }
 
 static inline struct channel *pair_channel(void)
 {
-	return pair_attachment()->channels[0];
+	return pair_runtime()->channels[0];
 }
 
 /* Group setups for cmocka: softibd and the session; the same with both ends connected. */

@@ -16,12 +16,11 @@ static inline uint64_t page_begin(void)
 /* 0: not shared. */
 static inline void share(uint64_t place_plus_1)
 {
-	runtime_lock(pair_attachment());
-	assert_true(published_keys_put(pair_attachment()->rkey_export.keys, 1, pair.ends[1].region,
+	runtime_lock(pair_runtime());
+	assert_true(published_keys_put(pair_runtime()->rkey_export.keys, 1, pair.ends[1].region,
 				       place_plus_1));
-	__atomic_store_n(&pair_attachment()->rkey_export.header->shared_is_off, 0,
-			 __ATOMIC_SEQ_CST);
-	runtime_unlock(pair_attachment());
+	__atomic_store_n(&pair_runtime()->rkey_export.header->shared_is_off, 0, __ATOMIC_SEQ_CST);
+	runtime_unlock(pair_runtime());
 }
 
 static inline uint8_t *shared(void)

@@ -45,7 +45,7 @@ static bool send_locked(uint32_t byte_count, uint32_t seed)
 	return is_sent;
 }
 
-static bool send_by_lane(uint32_t byte_count, uint32_t seed)
+static bool send_short(uint32_t byte_count, uint32_t seed)
 {
 	adapter_lock(pair.ends[0].adapter);
 
@@ -71,21 +71,21 @@ static bool send_while(enum progress_mode mode, time_ns wakes_at, uint32_t byte_
 {
 	adapter_lock(pair.ends[0].adapter);
 
-	enum progress_mode real_mode = pair_attachment()->progress_mode;
-	time_ns really_wakes_at = pair_attachment()->progress_wakes_at;
+	enum progress_mode real_mode = pair_runtime()->progress_mode;
+	time_ns really_wakes_at = pair_runtime()->progress_wakes_at;
 
-	pair_attachment()->progress_mode = mode;
-	pair_attachment()->progress_wakes_at = wakes_at;
+	pair_runtime()->progress_mode = mode;
+	pair_runtime()->progress_wakes_at = wakes_at;
 
 	bool is_sent = send_locked(byte_count, seed);
 
-	pair_attachment()->progress_mode = real_mode;
-	pair_attachment()->progress_wakes_at = really_wakes_at;
+	pair_runtime()->progress_mode = real_mode;
+	pair_runtime()->progress_wakes_at = really_wakes_at;
 	adapter_unlock(pair.ends[0].adapter);
 	return is_sent;
 }
 
-static void test_small_messages_go_by_the_lane(void **state)
+static void test_small_messages_go_as_short_sends(void **state)
 {
 	(void)state;
 	warm_up();
@@ -100,7 +100,7 @@ static void test_small_messages_go_by_the_lane(void **state)
 }
 
 /* The next thread that takes the lock sets their timers, so some thread must do so soon. */
-static void test_nothing_goes_by_the_lane_while_nobody_looks_after_timers(void **state)
+static void test_there_are_no_short_sends_while_no_thread_handles_timers(void **state)
 {
 	(void)state;
 	warm_up();
@@ -114,21 +114,21 @@ static void test_nothing_goes_by_the_lane_while_nobody_looks_after_timers(void *
 static void test_requests_are_posted_and_sent_in_one_go(void **state)
 {
 	time_ns start = runtime_now();
-	unsigned by_lane = 0;
+	unsigned short_count = 0;
 
 	(void)state;
 	warm_up();
-	for (uint32_t i = 0; by_lane < 100; i++) {
+	for (uint32_t i = 0; short_count < 100; i++) {
 		uint32_t byte_count = i % 1024; /* up to the path's MTU, and nothing at all */
 
 		pair_post_receive(&pair.ends[1], i, 2048);
-		by_lane += pair_post_as_verbs(byte_count, 0, 100 + i);
+		short_count += pair_post_as_verbs(byte_count, 0, 100 + i);
 		pair_take_both(byte_count, 100 + i);
 		assert_false(pair_is_overdue(start));
 	}
 }
 
-static void test_what_is_not_usual_is_not_posted_by_the_lane(void **state)
+static void test_unusual_requests_are_no_short_sends(void **state)
 {
 	(void)state;
 	warm_up();
@@ -138,9 +138,9 @@ static void test_what_is_not_usual_is_not_posted_by_the_lane(void **state)
 	pair_take_both(1025, 1);
 	assert_false(pair_post_as_verbs(8, SEND_FENCE, 2));
 	pair_take_both(8, 2);
-	pair_attachment()->may_go_fast = false;
+	pair_runtime()->may_go_fast = false;
 	assert_false(pair_post_as_verbs(8, 0, 3));
-	pair_attachment()->may_go_fast = true;
+	pair_runtime()->may_go_fast = true;
 	pair_take_both(8, 3);
 }
 
@@ -149,49 +149,49 @@ static void test_long_messages_do_not(void **state)
 	(void)state;
 	warm_up();
 	pair_post_receive(&pair.ends[1], 1, 100000);
-	assert_false(send_by_lane(100000, 7));
+	assert_false(send_short(100000, 7));
 	pair_take_both(100000, 7);
 }
 
-static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
+static void test_a_fast_path_that_is_off_changes_nothing_else(void **state)
 {
 	(void)state;
 	warm_up();
-	pair_attachment()->may_go_fast = false;
+	pair_runtime()->may_go_fast = false;
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
-		assert_false(send_by_lane(8, i));
+		assert_false(send_short(8, i));
 		pair_take_both(8, i);
 	}
-	pair_attachment()->may_go_fast = true;
+	pair_runtime()->may_go_fast = true;
 }
 
 /* Sends a message and receives it in a poll round of the test. Returns whether the receive template
  * matched, so that no record was read from the ring. */
-static bool is_taken_as_like(uint32_t byte_count, uint32_t seed)
+static bool is_taken_by_template(uint32_t byte_count, uint32_t seed)
 {
 	enum { UNTOUCHED = 0x5eed };
 
 	pair_post_receive(&pair.ends[1], seed, 64);
 	adapter_lock(pair.ends[0].adapter);
 
-	struct ring_record *current = &pair_attachment()->channels[0]->in.current;
-	enum progress_mode real_mode = pair_attachment()->progress_mode;
+	struct ring_record *current = &pair_runtime()->channels[0]->in.current;
+	enum progress_mode real_mode = pair_runtime()->progress_mode;
 
 	current->word = UNTOUCHED;
-	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
+	pair_runtime()->progress_mode = PROGRESS_STAYING_OUT;
 	assert_true(send_locked(byte_count, seed));
-	pair_attachment()->progress_mode = real_mode;
+	pair_runtime()->progress_mode = real_mode;
 
-	bool is_like =
-		poll_round_run(pair_attachment()) == POLL_ROUND_DONE && current->word == UNTOUCHED;
+	bool is_match =
+		poll_round_run(pair_runtime()) == POLL_ROUND_DONE && current->word == UNTOUCHED;
 
 	adapter_unlock(pair.ends[0].adapter);
 	pair_take_both(byte_count, seed);
-	return is_like;
+	return is_match;
 }
 
-static void test_a_message_like_the_one_before_is_taken_at_once(void **state)
+static void test_a_message_that_matches_the_receive_template_is_taken_at_once(void **state)
 {
 	time_ns start = runtime_now();
 	unsigned like = 0;
@@ -199,12 +199,12 @@ static void test_a_message_like_the_one_before_is_taken_at_once(void **state)
 	(void)state;
 	warm_up();
 	for (uint32_t i = 0; like < 20; i++) {
-		like += is_taken_as_like(8 + like % 2 * 16, i);
+		like += is_taken_by_template(8 + like % 2 * 16, i);
 		assert_false(pair_is_overdue(start));
 	}
-	(void)is_taken_as_like(24, 0);
+	(void)is_taken_by_template(24, 0);
 	for (uint32_t i = 0; i < 20; i++)
-		assert_false(is_taken_as_like(i % 2 ? 24 : 8, i));
+		assert_false(is_taken_by_template(i % 2 ? 24 : 8, i));
 }
 
 /* The counters are those of the packets that the message stands for: SEND 8+12+8+4, ACK 8+12+4+4
@@ -223,7 +223,7 @@ static void test_packets_and_acks_are_counted(void **state)
 	}
 	for (uint32_t i = 0; i < 50; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
-		(void)send_by_lane(8, i);
+		(void)send_short(8, i);
 		pair_take_both(8, i);
 	}
 	for (unsigned i = 0; i < FLOW_SLOTS; i++) {
@@ -241,14 +241,14 @@ static void test_strange_words_do_no_harm(void **state)
 	warm_up();
 	adapter_lock(pair.ends[0].adapter);
 
-	struct channel *channel = pair_attachment()->channels[0];
-	uint64_t malformed = pair_attachment()->malformed;
+	struct channel *channel = pair_runtime()->channels[0];
+	uint64_t malformed = pair_runtime()->malformed;
 
 	word_ring_put(&channel->words_out, 0xffffff);
 	word_ring_put(&channel->words_out, (uint64_t)0xabcdef << 24 | pair.ends[0].qp->qp.qpn);
 	word_ring_put(&channel->words_out, 0xffffffffffffff);
-	assert_true(ack_words_take(pair_attachment(), channel, adapter_now(pair.ends[0].adapter)));
-	assert_int_equal(pair_attachment()->malformed, malformed + 2);
+	assert_true(ack_words_take(pair_runtime(), channel, adapter_now(pair.ends[0].adapter)));
+	assert_int_equal(pair_runtime()->malformed, malformed + 2);
 	adapter_unlock(pair.ends[0].adapter);
 	pair_send_and_check(8, 3);
 }
@@ -265,13 +265,13 @@ static void test_the_environment_closes_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small_messages_go_by_the_lane),
-		cmocka_unit_test(test_nothing_goes_by_the_lane_while_nobody_looks_after_timers),
+		cmocka_unit_test(test_small_messages_go_as_short_sends),
+		cmocka_unit_test(test_there_are_no_short_sends_while_no_thread_handles_timers),
 		cmocka_unit_test(test_requests_are_posted_and_sent_in_one_go),
-		cmocka_unit_test(test_what_is_not_usual_is_not_posted_by_the_lane),
+		cmocka_unit_test(test_unusual_requests_are_no_short_sends),
 		cmocka_unit_test(test_long_messages_do_not),
-		cmocka_unit_test(test_a_lane_that_is_closed_changes_nothing_else),
-		cmocka_unit_test(test_a_message_like_the_one_before_is_taken_at_once),
+		cmocka_unit_test(test_a_fast_path_that_is_off_changes_nothing_else),
+		cmocka_unit_test(test_a_message_that_matches_the_receive_template_is_taken_at_once),
 		cmocka_unit_test(test_packets_and_acks_are_counted),
 		cmocka_unit_test(test_strange_words_do_no_harm),
 		cmocka_unit_test(test_the_environment_closes_it),

@@ -37,9 +37,9 @@ static struct send_request request_of(const struct sge *sge, uint32_t flags, uin
 }
 
 /* Leaves the state that a poll leaves. */
-static void look_elsewhere(void)
+static void poll_between(void)
 {
-	pair_attachment()->burst.qp = NULL;
+	pair_runtime()->burst.qp = NULL;
 }
 
 /* The test holds the lock all the time. The progress thread, which waits for the lock, handles
@@ -49,8 +49,8 @@ static void begin(void)
 	for (unsigned i = 0; i < MESSAGES_MAX; i++)
 		pair_post_receive(&pair.ends[1], i, 4096);
 	adapter_lock(pair.ends[0].adapter);
-	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
-	look_elsewhere();
+	pair_runtime()->progress_mode = PROGRESS_STAYING_OUT;
+	poll_between();
 }
 
 /* Releases the lock and receives the messages. Both buffers are equal until the test changes the
@@ -83,14 +83,14 @@ static void remember(uint32_t byte_count, uint32_t flags)
 		const struct send_request request = request_of(&sge, flags, 7);
 
 		assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
-		look_elsewhere();
+		poll_between();
 	}
-	assert_ptr_equal(pair_attachment()->send_template.qp, qp());
+	assert_ptr_equal(pair_runtime()->send_template.qp, qp());
 }
 
-static bool again(const struct sge *sge, uint32_t flags)
+static bool post_by_template(const struct sge *sge, uint32_t flags)
 {
-	return template_send_single(pair_attachment(), flags, sge);
+	return template_send_single(pair_runtime(), flags, sge);
 }
 
 static int start(void **state)
@@ -131,7 +131,7 @@ static struct left_behind left_behind(void)
 		.cursor = requester->cursor,
 		.tail = requester->queue.tail,
 		.started = requester->queue.started,
-		.posts = pair_attachment()->burst.posts,
+		.posts = pair_runtime()->burst.posts,
 		.position = qp()->owner_position,
 		.packets = flow->counters->packets,
 		.words = flow->counters->words,
@@ -165,7 +165,7 @@ static void expect_one_further(const struct left_behind before[static 2],
 	assert_true(after->position > before[1].position);
 }
 
-static void test_messages_do_what_others_do(void **state)
+static void test_templated_messages_leave_the_state_of_others(void **state)
 {
 	static const uint32_t sizes[] = {1, 3, 8, 13, 20, 64, 500};
 
@@ -185,8 +185,8 @@ static void test_messages_do_what_others_do(void **state)
 		before[0] = left_behind();
 		assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
 		before[1] = left_behind();
-		look_elsewhere();
-		assert_true(again(&sge, flags));
+		poll_between();
+		assert_true(post_by_template(&sge, flags));
 		template_send_book(pair.ends[0].adapter, 8, flags, &sge);
 		after = left_behind();
 		expect_one_further(before, &after);
@@ -199,12 +199,12 @@ static void test_messages_do_what_others_do(void **state)
 
 /* SENDs posted in a row by the template leave the same state as payload records posted without it,
  * while there is room. */
-static void test_repeats_do_what_others_do(void **state)
+static void test_payload_records_leave_the_state_of_others(void **state)
 {
 	const struct sge sge = usual_sge(8), longer = usual_sge(12);
 	const struct send_request request = request_of(&sge, SEND_SIGNALED, 8);
 	struct adapter *adapter = pair.ends[0].adapter;
-	struct burst_out *burst = &pair_attachment()->burst;
+	struct burst_out *burst = &pair_runtime()->burst;
 	struct left_behind before[2], after;
 
 	(void)state;
@@ -213,7 +213,7 @@ static void test_repeats_do_what_others_do(void **state)
 	for (unsigned i = 0; i < BURST_POSTS + 1; i++)
 		assert_true(short_send_post(adapter, qp(), &request));
 	assert_true(burst->room);
-	assert_ptr_equal(pair_attachment()->send_template.qp, qp());
+	assert_ptr_equal(pair_runtime()->send_template.qp, qp());
 	before[0] = left_behind();
 	assert_true(template_send_payload_any(adapter, qp(), &request));
 	before[1] = left_behind();
@@ -236,7 +236,7 @@ static void test_repeats_do_what_others_do(void **state)
 	assert_memory_equal(pair.ends[1].buffer + 1, pair.ends[0].buffer + 1, 7);
 }
 
-static void test_what_is_not_like_it_is_left(void **state)
+static void test_requests_that_do_not_match_the_template_are_left(void **state)
 {
 	const uint64_t buffer_end = (uintptr_t)pair.ends[0].buffer + PAIR_BUFFER_BYTES;
 	struct sge sge;
@@ -245,27 +245,27 @@ static void test_what_is_not_like_it_is_left(void **state)
 	begin();
 	remember(8, SEND_SIGNALED);
 	sge = usual_sge(8);
-	assert_false(again(&sge, SEND_SIGNALED | SEND_SOLICITED));
-	assert_false(again(&sge, SEND_SIGNALED | SEND_INLINE));
-	assert_false(again(&sge, SEND_SIGNALED | SEND_FENCE));
+	assert_false(post_by_template(&sge, SEND_SIGNALED | SEND_SOLICITED));
+	assert_false(post_by_template(&sge, SEND_SIGNALED | SEND_INLINE));
+	assert_false(post_by_template(&sge, SEND_SIGNALED | SEND_FENCE));
 	sge.byte_count = 9;
-	assert_false(again(&sge, SEND_SIGNALED));
+	assert_false(post_by_template(&sge, SEND_SIGNALED));
 	sge = usual_sge(8);
 	sge.lkey ^= 1;
-	assert_false(again(&sge, SEND_SIGNALED));
+	assert_false(post_by_template(&sge, SEND_SIGNALED));
 	sge = usual_sge(8);
 	sge.address--;
-	assert_false(again(&sge, SEND_SIGNALED));
+	assert_false(post_by_template(&sge, SEND_SIGNALED));
 	sge.address = buffer_end - 7;
-	assert_false(again(&sge, SEND_SIGNALED));
+	assert_false(post_by_template(&sge, SEND_SIGNALED));
 	sge.address = buffer_end - 8;
-	assert_true(again(&sge, SEND_SIGNALED));
+	assert_true(post_by_template(&sge, SEND_SIGNALED));
 	template_send_book(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
 	end(3);
 }
 
 /* The queue pair, the ring or another process forbids it at this moment. */
-static void test_what_may_not_go_at_once_is_left(void **state)
+static void test_requests_that_may_not_go_at_once_are_left(void **state)
 {
 	struct requester *requester = &qp()->requester;
 	struct list other;
@@ -276,11 +276,11 @@ static void test_what_may_not_go_at_once_is_left(void **state)
 
 	const struct sge sge = usual_sge(8);
 	const struct requester before = *requester;
-	struct channel *channel = pair_attachment()->send_template.channel;
+	struct channel *channel = pair_runtime()->send_template.channel;
 
 #define EXPECT_LEFT(change, undo)                                                                  \
 	change;                                                                                    \
-	assert_false(again(&sge, SEND_SIGNALED));                                                  \
+	assert_false(post_by_template(&sge, SEND_SIGNALED));                                       \
 	undo
 #define EXPECT_LEFT_WITH(member, value)                                                            \
 	EXPECT_LEFT(requester->member = (value), *requester = before)
@@ -302,19 +302,19 @@ static void test_what_may_not_go_at_once_is_left(void **state)
 	EXPECT_LEFT(list_append(&channel->waiting, &qp()->ready_link),
 		    list_remove(&qp()->ready_link));
 	/* SENDs posted in a row go as a burst, also after the first poll in between. */
-	EXPECT_LEFT(pair_attachment()->burst.qp = qp(), look_elsewhere());
-	EXPECT_LEFT(pair_attachment()->burst.posts = BURST_POSTS_PAYLOAD,
-		    pair_attachment()->burst.posts = 1);
+	EXPECT_LEFT(pair_runtime()->burst.qp = qp(), poll_between());
+	EXPECT_LEFT(pair_runtime()->burst.posts = BURST_POSTS_PAYLOAD,
+		    pair_runtime()->burst.posts = 1);
 #undef EXPECT_LEFT_WITH
 #undef EXPECT_LEFT
-	assert_true(again(&sge, SEND_SIGNALED));
+	assert_true(post_by_template(&sge, SEND_SIGNALED));
 	template_send_book(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
 	end(3);
 }
 
 /* There is no template for a program that alternates between queue pairs or sends anything unusual.
  */
-static void test_what_is_not_remembered(void **state)
+static void test_unusual_requests_make_no_template(void **state)
 {
 	struct sge sge = usual_sge(8);
 	struct send_request request = request_of(&sge, SEND_SIGNALED, 1);
@@ -322,20 +322,20 @@ static void test_what_is_not_remembered(void **state)
 	(void)state;
 	begin();
 	remember(8, SEND_SIGNALED);
-	pair_attachment()->burst.last = NULL;
+	pair_runtime()->burst.last = NULL;
 	assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
-	assert_null(pair_attachment()->send_template.qp);
-	look_elsewhere();
+	assert_null(pair_runtime()->send_template.qp);
+	poll_between();
 	request.opcode = SEND_SEND_IMMEDIATE;
 	assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
-	assert_null(pair_attachment()->send_template.qp);
-	look_elsewhere();
+	assert_null(pair_runtime()->send_template.qp);
+	poll_between();
 	request.opcode = SEND_SEND;
-	pair_attachment()->progress_mode = PROGRESS_LISTENING;
-	pair_attachment()->progress_wakes_at = 0;
+	pair_runtime()->progress_mode = PROGRESS_LISTENING;
+	pair_runtime()->progress_wakes_at = 0;
 	assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
-	assert_null(pair_attachment()->send_template.qp);
-	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
+	assert_null(pair_runtime()->send_template.qp);
+	pair_runtime()->progress_mode = PROGRESS_STAYING_OUT;
 	end(5);
 }
 
@@ -347,7 +347,7 @@ static void test_the_lock_forgets(void **state)
 	(void)state;
 	begin();
 	remember(8, SEND_SIGNALED);
-	runtime_unlock(pair_attachment());
+	runtime_unlock(pair_runtime());
 	assert_false(adapter_post_by_template(pair.ends[0].adapter, pair.ends[0].qp, 1,
 					      SEND_SIGNALED, &sge));
 	adapter_lock(pair.ends[0].adapter);
@@ -357,11 +357,11 @@ static void test_the_lock_forgets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_messages_do_what_others_do),
-		cmocka_unit_test(test_repeats_do_what_others_do),
-		cmocka_unit_test(test_what_is_not_like_it_is_left),
-		cmocka_unit_test(test_what_may_not_go_at_once_is_left),
-		cmocka_unit_test(test_what_is_not_remembered),
+		cmocka_unit_test(test_templated_messages_leave_the_state_of_others),
+		cmocka_unit_test(test_payload_records_leave_the_state_of_others),
+		cmocka_unit_test(test_requests_that_do_not_match_the_template_are_left),
+		cmocka_unit_test(test_requests_that_may_not_go_at_once_are_left),
+		cmocka_unit_test(test_unusual_requests_make_no_template),
 		cmocka_unit_test(test_the_lock_forgets),
 	};
 

@@ -7,166 +7,166 @@
 #include <cmocka.h>
 #include "unit/runtime/burst_paths.h"
 
-static struct qp *sender(unsigned lane)
+static struct qp *sender(unsigned path)
 {
-	return &lanes[lane][0].qp->qp;
+	return &paths[path][0].qp->qp;
 }
 
 /* Sends this many messages, receives and completes them, and expects this many payload records. */
-static void send_and_expect(unsigned lane, uint32_t count, unsigned expected_repeats)
+static void send_and_expect(unsigned path, uint32_t count, unsigned expected_payloads)
 {
-	lane_post_receives(lane, 0, count);
-	assert_int_equal(lane_post_plain(lane, 0, count), expected_repeats);
-	lanes_take();
-	lane_expect_plain(lane, 0, count);
-	lanes_expect_all_sent(0, count);
+	path_post_receives(path, 0, count);
+	assert_int_equal(path_post_plain(path, 0, count), expected_payloads);
+	paths_take();
+	path_expect_plain(path, 0, count);
+	paths_expect_all_sent(0, count);
 }
 
-static void begin_run(unsigned lane)
+static void begin_burst(unsigned path)
 {
-	lanes_end_run();
-	send_and_expect(lane, LANES_HALF, LANES_HALF - BURST_POSTS - 1);
+	paths_end_burst();
+	send_and_expect(path, PATHS_HALF, PATHS_HALF - BURST_POSTS - 1);
 }
 
-static void test_who_had_a_run_goes_on_without_a_model(void **state)
+static void test_a_burst_continues_without_a_new_template(void **state)
 {
 	(void)state;
-	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
-		begin_run(lane);
+	for (unsigned path = 0; path < PATH_TYPES; path++) {
+		begin_burst(path);
 		for (unsigned i = 0; i < 5; i++) {
-			lanes_look_elsewhere();
-			send_and_expect(lane, LANES_HALF, LANES_HALF);
+			paths_poll_between();
+			send_and_expect(path, PATHS_HALF, PATHS_HALF);
 		}
 		/* None of them was another template. */
 		assert_int_equal(pair_channel()->burst_in.repeats,
-				 6 * LANES_HALF - BURST_POSTS - 1);
+				 6 * PATHS_HALF - BURST_POSTS - 1);
 	}
 }
 
-static void test_who_had_a_run_and_now_waits_has_none(void **state)
+static void test_a_sender_that_waits_for_each_message_ends_its_burst(void **state)
 {
 	(void)state;
-	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
-		begin_run(lane);
+	for (unsigned path = 0; path < PATH_TYPES; path++) {
+		begin_burst(path);
 		/* This one could have been the first of many. */
-		lanes_look_elsewhere();
-		send_and_expect(lane, 1, 1);
-		for (unsigned i = 0; i < LANES_HALF; i++) {
-			lanes_look_elsewhere();
-			send_and_expect(lane, 1, 0);
+		paths_poll_between();
+		send_and_expect(path, 1, 1);
+		for (unsigned i = 0; i < PATHS_HALF; i++) {
+			paths_poll_between();
+			send_and_expect(path, 1, 0);
 		}
-		assert_true(burst_posts(&pair_attachment()->burst, sender(lane)) < BURST_POSTS);
+		assert_true(burst_posts(&pair_runtime()->burst, sender(path)) < BURST_POSTS);
 	}
 }
 
 /* Two in a row keep the burst. */
-static void test_a_run_goes_on_with_a_few_at_a_time(void **state)
+static void test_a_burst_continues_with_a_few_messages_at_a_time(void **state)
 {
 	(void)state;
-	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
-		begin_run(lane);
-		for (unsigned i = 0; i < LANES_HALF; i++) {
-			lanes_look_elsewhere();
-			send_and_expect(lane, 2, 2);
+	for (unsigned path = 0; path < PATH_TYPES; path++) {
+		begin_burst(path);
+		for (unsigned i = 0; i < PATHS_HALF; i++) {
+			paths_poll_between();
+			send_and_expect(path, 2, 2);
 		}
 	}
 }
 
 /* The send queue is full until some requests complete. */
-static void test_a_full_send_queue_does_not_end_a_run(void **state)
+static void test_a_full_send_queue_does_not_end_a_burst(void **state)
 {
-	struct send_queue *queue = &sender(LANE_RC)->requester.queue;
+	struct send_queue *queue = &sender(PATH_RC)->requester.queue;
 	const uint32_t requests_max = queue->requests_max;
 
 	(void)state;
-	queue->requests_max = LANES_HALF;
-	begin_run(LANE_RC);
-	assert_int_equal(pair_attachment()->burst.room, 0);
+	queue->requests_max = PATHS_HALF;
+	begin_burst(PATH_RC);
+	assert_int_equal(pair_runtime()->burst.room, 0);
 	/* Full again: the messages that had no room were not posted. */
-	lane_post_receives(LANE_RC, 0, LANES_HALF);
-	assert_int_equal(lane_post_plain(LANE_RC, 0, LANES_HALF), LANES_HALF);
-	assert_false(template_send_is_in_burst(pair_attachment(), sender(LANE_RC)));
-	lanes_take();
-	lane_expect_plain(LANE_RC, 0, LANES_HALF);
-	lanes_expect_all_sent(0, LANES_HALF);
+	path_post_receives(PATH_RC, 0, PATHS_HALF);
+	assert_int_equal(path_post_plain(PATH_RC, 0, PATHS_HALF), PATHS_HALF);
+	assert_false(template_send_is_in_burst(pair_runtime(), sender(PATH_RC)));
+	paths_take();
+	path_expect_plain(PATH_RC, 0, PATHS_HALF);
+	paths_expect_all_sent(0, PATHS_HALF);
 	queue->requests_max = requests_max;
-	send_and_expect(LANE_RC, LANES_HALF, LANES_HALF);
+	send_and_expect(PATH_RC, PATHS_HALF, PATHS_HALF);
 }
 
 /* Past the end of the ring, and past the last position of the consumer that the sender has read. */
-static void test_one_run_goes_round_the_ring(void **state)
+static void test_one_burst_wraps_around_the_ring(void **state)
 {
 	const uint64_t data_bytes = pair_channel()->out.data_bytes;
 
 	(void)state;
-	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
-		begin_run(lane);
+	for (unsigned path = 0; path < PATH_TYPES; path++) {
+		begin_burst(path);
 
-		const uint32_t model_psn = pair_channel()->burst_in.psn_word;
+		const uint32_t template_psn = pair_channel()->burst_in.psn_word;
 		const uint64_t start = pair_channel()->out.tail;
 
 		while (pair_channel()->out.tail - start < 2 * data_bytes) {
-			lanes_look_elsewhere();
-			send_and_expect(lane, LANES_RUN, LANES_RUN);
+			paths_poll_between();
+			send_and_expect(path, PATHS_BURST, PATHS_BURST);
 		}
-		assert_int_equal(pair_channel()->burst_in.psn_word, model_psn);
+		assert_int_equal(pair_channel()->burst_in.psn_word, template_psn);
 	}
 }
 
-static void test_what_was_forgotten_does_not_go_on(void **state)
+static void test_a_burst_does_not_continue_after_its_template_ended(void **state)
 {
 	(void)state;
-	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
-		begin_run(lane);
-		runtime_forget_templates(pair_attachment());
-		assert_false(template_send_is_in_burst(pair_attachment(), sender(lane)));
+	for (unsigned path = 0; path < PATH_TYPES; path++) {
+		begin_burst(path);
+		runtime_forget_templates(pair_runtime());
+		assert_false(template_send_is_in_burst(pair_runtime(), sender(path)));
 		/* The sender was busy until now, so the first message is a template at once. */
-		send_and_expect(lane, LANES_HALF, LANES_HALF - 1);
+		send_and_expect(path, PATHS_HALF, PATHS_HALF - 1);
 	}
 }
 
 /* As if nobody had noticed that something came in between. */
-static void expect_no_way_on(unsigned lane, struct burst_out before)
+static void expect_no_way_on(unsigned path, struct burst_out before)
 {
-	pair_attachment()->burst = before;
-	lanes_look_elsewhere();
-	assert_false(template_send_is_in_burst(pair_attachment(), sender(lane)));
-	send_and_expect(lane, LANES_HALF, LANES_HALF - 1);
+	pair_runtime()->burst = before;
+	paths_poll_between();
+	assert_false(template_send_is_in_burst(pair_runtime(), sender(path)));
+	send_and_expect(path, PATHS_HALF, PATHS_HALF - 1);
 }
 
 static void test_nothing_goes_on_behind_another_s_record(void **state)
 {
 	(void)state;
-	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
-		begin_run(lane);
+	for (unsigned path = 0; path < PATH_TYPES; path++) {
+		begin_burst(path);
 
-		const struct burst_out before = pair_attachment()->burst;
+		const struct burst_out before = pair_runtime()->burst;
 
-		lanes_end_run();
-		send_and_expect(LANE_OTHER, 1, 0);
-		expect_no_way_on(lane, before);
+		paths_end_burst();
+		send_and_expect(PATH_OTHER, 1, 0);
+		expect_no_way_on(path, before);
 	}
 }
 
 static void test_nothing_goes_on_behind_other_psns(void **state)
 {
-	const struct lane_message longer = {SEND_SEND, 100, SEND_SIGNALED, 0};
+	const struct path_message longer = {SEND_SEND, 100, SEND_SIGNALED, 0};
 
 	(void)state;
-	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
-		begin_run(lane);
+	for (unsigned path = 0; path < PATH_TYPES; path++) {
+		begin_burst(path);
 
-		const struct burst_out before = pair_attachment()->burst;
+		const struct burst_out before = pair_runtime()->burst;
 
-		lanes_end_run();
-		lane_post_receives(lane, 0, 1);
-		assert_false(lane_post(lane, 0, &longer));
-		lanes_take();
-		lane_expect_received(lane, 0, &longer);
-		lanes_expect_all_sent(0, 1);
+		paths_end_burst();
+		path_post_receives(path, 0, 1);
+		assert_false(path_post(path, 0, &longer));
+		paths_take();
+		path_expect_received(path, 0, &longer);
+		paths_expect_all_sent(0, 1);
 		/* The record is the queue pair's own. */
-		assert_int_equal(pair_channel()->out.tail, sender(lane)->owner_position);
-		expect_no_way_on(lane, before);
+		assert_int_equal(pair_channel()->out.tail, sender(path)->owner_position);
+		expect_no_way_on(path, before);
 	}
 }
 
@@ -175,28 +175,28 @@ static void test_nothing_goes_on_behind_other_psns(void **state)
 static void test_nothing_goes_on_behind_another_s_record_and_other_psns(void **state)
 {
 	(void)state;
-	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
-		struct psn *next_psn = &sender(lane)->requester.next_psn;
+	for (unsigned path = 0; path < PATH_TYPES; path++) {
+		struct psn *next_psn = &sender(path)->requester.next_psn;
 
-		begin_run(lane);
+		begin_burst(path);
 
-		const struct burst_out before = pair_attachment()->burst;
+		const struct burst_out before = pair_runtime()->burst;
 		const struct psn psn = *next_psn;
 		const uint64_t tail = pair_channel()->out.tail;
 
-		lanes_end_run();
-		send_and_expect(LANE_OTHER, 1, 0);
-		pair_attachment()->burst = before;
-		lanes_look_elsewhere();
+		paths_end_burst();
+		send_and_expect(PATH_OTHER, 1, 0);
+		pair_runtime()->burst = before;
+		paths_poll_between();
 		*next_psn = psn_add(psn, (uint32_t)(pair_channel()->out.tail - tail) / 16);
-		assert_false(template_send_is_in_burst(pair_attachment(), sender(lane)));
+		assert_false(template_send_is_in_burst(pair_runtime(), sender(path)));
 		*next_psn = psn;
 	}
 }
 
 enum obstacle {
-	SHUT_LANE,
-	HELPER_ELSEWHERE,
+	FAST_PATH_OFF,
+	PROGRESS_ELSEWHERE,
 	IN_READY_LIST,
 	OTHERS_WAIT,
 	FLOW_GONE,
@@ -213,17 +213,17 @@ enum obstacle {
 static struct list somewhere;
 
 /* Puts the obstacle in place, or takes it away. */
-static void put_in_the_way(unsigned lane, enum obstacle obstacle, bool is_there)
+static void put_in_the_way(unsigned path, enum obstacle obstacle, bool is_there)
 {
-	struct process_runtime *runtime = pair_attachment();
-	struct qp *qp = sender(lane);
+	struct process_runtime *runtime = pair_runtime();
+	struct qp *qp = sender(path);
 	struct requester *requester = &qp->requester;
 
 	switch (obstacle) {
-	case SHUT_LANE:
+	case FAST_PATH_OFF:
 		runtime->may_go_fast = !is_there;
 		break;
-	case HELPER_ELSEWHERE:
+	case PROGRESS_ELSEWHERE:
 		runtime->progress_mode = is_there ? PROGRESS_LISTENING : PROGRESS_STAYING_OUT;
 		runtime->progress_wakes_at = TIME_NEVER;
 		break;
@@ -235,9 +235,9 @@ static void put_in_the_way(unsigned lane, enum obstacle obstacle, bool is_there)
 		break;
 	case OTHERS_WAIT:
 		if (is_there)
-			list_append(&pair_channel()->waiting, &sender(LANE_OTHER)->ready_link);
+			list_append(&pair_channel()->waiting, &sender(PATH_OTHER)->ready_link);
 		else
-			list_remove(&sender(LANE_OTHER)->ready_link);
+			list_remove(&sender(PATH_OTHER)->ready_link);
 		break;
 	case FLOW_GONE:
 		runtime->burst.flow->state = is_there ? FLOW_UNRESOLVED : FLOW_DIRECT;
@@ -256,19 +256,19 @@ static void put_in_the_way(unsigned lane, enum obstacle obstacle, bool is_there)
 		break;
 	case PORT_CHANGED:
 		/* Datagrams have no cached headers; their owner ends the burst then. */
-		if (!lane_is_datagram(lane))
+		if (!path_is_datagram(path))
 			qp->header_cache.sends += is_there ? -1u : 1u;
 		else
 			runtime->burst.may_go_on = !is_there;
 		break;
 	case RATE_LIMITED:
 		qp->attributes.rate_limit = is_there;
-		if (!lane_is_datagram(lane))
+		if (!path_is_datagram(path))
 			qp->header_cache.sends += is_there ? -1u : 1u; /* as a modify does */
 		break;
 	case NOT_SENDING:
 		qp->state = is_there ? QP_SQD : QP_RTS;
-		if (!lane_is_datagram(lane))
+		if (!path_is_datagram(path))
 			qp->header_cache.sends += is_there ? -1u : 1u; /* as a modify does */
 		break;
 	case OBSTACLES:
@@ -280,59 +280,59 @@ static void test_nothing_goes_on_that_could_not_be_sent_at_once(void **state)
 {
 	(void)state;
 	list_init(&somewhere);
-	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
-		begin_run(lane);
+	for (unsigned path = 0; path < PATH_TYPES; path++) {
+		begin_burst(path);
 		for (unsigned i = 0; i < OBSTACLES; i++) {
-			lanes_look_elsewhere();
-			put_in_the_way(lane, (enum obstacle)i, true);
-			assert_false(template_send_is_in_burst(pair_attachment(), sender(lane)));
-			put_in_the_way(lane, (enum obstacle)i, false);
-			lanes_look_elsewhere();
-			assert_true(template_send_is_in_burst(pair_attachment(), sender(lane)));
-			pair_attachment()->burst.posts = BURST_POSTS_PAYLOAD;
+			paths_poll_between();
+			put_in_the_way(path, (enum obstacle)i, true);
+			assert_false(template_send_is_in_burst(pair_runtime(), sender(path)));
+			put_in_the_way(path, (enum obstacle)i, false);
+			paths_poll_between();
+			assert_true(template_send_is_in_burst(pair_runtime(), sender(path)));
+			pair_runtime()->burst.posts = BURST_POSTS_PAYLOAD;
 		}
-		lanes_look_elsewhere();
-		send_and_expect(lane, LANES_HALF, LANES_HALF);
+		paths_poll_between();
+		send_and_expect(path, PATHS_HALF, PATHS_HALF);
 	}
 }
 
 /* They are sent again as packets, for which the ring has more room than for payload records. */
-static void test_a_run_begins_anew_behind_what_was_sent_again(void **state)
+static void test_a_burst_begins_anew_behind_resent_messages(void **state)
 {
 	(void)state;
-	begin_run(LANE_RC);
-	lanes_look_elsewhere();
+	begin_burst(PATH_RC);
+	paths_poll_between();
 	/* There is no receive request for the last of them. */
-	lane_post_receives(LANE_RC, 0, LANES_HALF - 1);
-	assert_int_equal(lane_post_plain(LANE_RC, 0, LANES_HALF), LANES_HALF);
-	lanes_take();
-	lane_expect_plain(LANE_RC, 0, LANES_HALF - 1);
+	path_post_receives(PATH_RC, 0, PATHS_HALF - 1);
+	assert_int_equal(path_post_plain(PATH_RC, 0, PATHS_HALF), PATHS_HALF);
+	paths_take();
+	path_expect_plain(PATH_RC, 0, PATHS_HALF - 1);
 	assert_null(cq_first(pair.ends[1].cq));
-	lane_post_receives(LANE_RC, LANES_HALF - 1, 1);
-	lane_expect_plain(LANE_RC, LANES_HALF - 1, 1);
-	lanes_expect_all_sent(0, LANES_HALF);
-	lanes_look_elsewhere();
-	send_and_expect(LANE_RC, LANES_HALF, LANES_HALF - 1);
-	lanes_look_elsewhere();
-	send_and_expect(LANE_RC, LANES_HALF, LANES_HALF);
-	lanes_expect_nothing();
+	path_post_receives(PATH_RC, PATHS_HALF - 1, 1);
+	path_expect_plain(PATH_RC, PATHS_HALF - 1, 1);
+	paths_expect_all_sent(0, PATHS_HALF);
+	paths_poll_between();
+	send_and_expect(PATH_RC, PATHS_HALF, PATHS_HALF - 1);
+	paths_poll_between();
+	send_and_expect(PATH_RC, PATHS_HALF, PATHS_HALF);
+	paths_expect_nothing();
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		lane_test(test_who_had_a_run_goes_on_without_a_model),
-		lane_test(test_who_had_a_run_and_now_waits_has_none),
-		lane_test(test_a_run_goes_on_with_a_few_at_a_time),
-		lane_test(test_a_full_send_queue_does_not_end_a_run),
-		lane_test(test_one_run_goes_round_the_ring),
-		lane_test(test_what_was_forgotten_does_not_go_on),
-		lane_test(test_nothing_goes_on_behind_another_s_record),
-		lane_test(test_nothing_goes_on_behind_other_psns),
-		lane_test(test_nothing_goes_on_behind_another_s_record_and_other_psns),
-		lane_test(test_nothing_goes_on_that_could_not_be_sent_at_once),
-		lane_test(test_a_run_begins_anew_behind_what_was_sent_again),
+		path_test(test_a_burst_continues_without_a_new_template),
+		path_test(test_a_sender_that_waits_for_each_message_ends_its_burst),
+		path_test(test_a_burst_continues_with_a_few_messages_at_a_time),
+		path_test(test_a_full_send_queue_does_not_end_a_burst),
+		path_test(test_one_burst_wraps_around_the_ring),
+		path_test(test_a_burst_does_not_continue_after_its_template_ended),
+		path_test(test_nothing_goes_on_behind_another_s_record),
+		path_test(test_nothing_goes_on_behind_other_psns),
+		path_test(test_nothing_goes_on_behind_another_s_record_and_other_psns),
+		path_test(test_nothing_goes_on_that_could_not_be_sent_at_once),
+		path_test(test_a_burst_begins_anew_behind_resent_messages),
 	};
 
-	return cmocka_run_group_tests(tests, lanes_start, pair_end_all);
+	return cmocka_run_group_tests(tests, paths_start, pair_end_all);
 }

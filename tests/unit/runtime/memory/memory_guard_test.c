@@ -154,11 +154,11 @@ static void test_a_truncated_file_is_a_gap_until_it_grows(void **state)
 }
 
 /* In a thread that does not have the bias of the lock. */
-static void test_the_helper_is_guarded_as_well(void **state)
+static void test_the_progress_thread_is_guarded_as_well(void **state)
 {
 	struct region *region;
 	uint8_t *pages = register_pages(-1, &region);
-	struct process_runtime *runtime = pair_attachment();
+	struct process_runtime *runtime = pair_runtime();
 
 	(void)state;
 	munmap(pages, PAGE_BYTES);
@@ -181,7 +181,7 @@ int main(void)
 		cmocka_unit_test(test_protection_is_lifted_while_the_lock_is_held),
 		cmocka_unit_test(test_protection_of_many_pages_comes_back),
 		cmocka_unit_test(test_a_truncated_file_is_a_gap_until_it_grows),
-		cmocka_unit_test(test_the_helper_is_guarded_as_well),
+		cmocka_unit_test(test_the_progress_thread_is_guarded_as_well),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);

@@ -277,7 +277,7 @@ static void test_datagrams_wait_for_receive_requests_in_order(void **state)
 	runtime->may_go_fast = true;
 }
 
-static void test_helper_takes_what_waited_while_nobody_polls(void **state)
+static void test_progress_thread_takes_waiting_messages_while_nobody_polls(void **state)
 {
 	const struct datagram_ends *ends = *state;
 
@@ -372,7 +372,7 @@ static void send_to_one_receive(struct pair_end *ends, unsigned count)
 
 static bool something_waits(void)
 {
-	const struct process_runtime *runtime = pair_attachment();
+	const struct process_runtime *runtime = pair_runtime();
 	bool any = channel_holds_back(&runtime->softibd);
 
 	for (unsigned i = 0; i < runtime->channel_count; i++)
@@ -397,7 +397,7 @@ static void progress_until_something_waits(void)
 
 static void let_connections_wait(time_ns reliable_max_ns)
 {
-	struct process_runtime *runtime = pair_attachment();
+	struct process_runtime *runtime = pair_runtime();
 
 	wait_for_ever();
 	adapter_lock(pair.ends[0].adapter);
@@ -438,7 +438,7 @@ static void test_no_rnr_nak_while_receive_completions_are_not_polled(void **stat
 	let_connections_wait(SECONDS(1000));
 	for (unsigned way = 0; way < WAYS; way++) {
 		pair_set_verdict(way < 2 ? RESOLVED_DIRECT : RESOLVED_FABRIC);
-		pair_attachment()->may_go_fast = way == 0;
+		pair_runtime()->may_go_fast = way == 0;
 		pair_connect_another(ends);
 		send_to_one_receive(ends, MESSAGES);
 		for (uint64_t i = 1; i < MESSAGES; i++) {
@@ -451,7 +451,7 @@ static void test_no_rnr_nak_while_receive_completions_are_not_polled(void **stat
 			expect_completion(&ends[0], 100 + i, COMPLETION_SUCCESS);
 		destroy_both(ends);
 	}
-	pair_attachment()->may_go_fast = true;
+	pair_runtime()->may_go_fast = true;
 	pair_set_verdict(RESOLVED_DIRECT);
 }
 
@@ -541,7 +541,7 @@ int main(void)
 		cmocka_unit_test(test_garbage_from_softibd_is_counted_not_obeyed),
 		cmocka_unit_test(test_random_packets_of_a_peer_do_no_harm),
 		datagram_test(test_datagrams_wait_for_receive_requests_in_order),
-		datagram_test(test_helper_takes_what_waited_while_nobody_polls),
+		datagram_test(test_progress_thread_takes_waiting_messages_while_nobody_polls),
 		datagram_test(
 			test_what_lies_behind_a_datagram_that_nobody_wants_comes_after_a_while),
 		datagram_test(test_nothing_waits_for_a_queue_pair_that_is_gone_or_in_error),

@@ -23,16 +23,16 @@ static void test_plain_requests_go_straight_into_the_ring_of_softibd(void **stat
 {
 	time_ns start = runtime_now();
 	uint32_t packets_before;
-	unsigned by_lane = 0;
+	unsigned relay_count = 0;
 
 	(void)state;
 	warm_up();
 	packets_before = pair_fabric_packets();
-	for (uint32_t i = 0; by_lane < 100; i++) {
+	for (uint32_t i = 0; relay_count < 100; i++) {
 		uint32_t byte_count = i % 1024;
 
 		pair_post_receive(&pair.ends[1], i, 2048);
-		by_lane += pair_post_as_verbs(byte_count, 0, 100 + i);
+		relay_count += pair_post_as_verbs(byte_count, 0, 100 + i);
 		pair_take_both(byte_count, 100 + i);
 		assert_false(pair_is_overdue(start));
 	}
@@ -53,17 +53,17 @@ static void test_messages_of_any_size_keep_their_order(void **state)
 	}
 }
 
-static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
+static void test_a_fast_path_that_is_off_changes_nothing_else(void **state)
 {
 	(void)state;
 	warm_up();
-	pair_attachment()->may_go_fast = false;
+	pair_runtime()->may_go_fast = false;
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
 		assert_false(pair_post_as_verbs(8, 0, i));
 		pair_take_both(8, i);
 	}
-	pair_attachment()->may_go_fast = true;
+	pair_runtime()->may_go_fast = true;
 }
 
 /* An answer of softibd holds for one generation. A sender that has a ring to the peer uses the
@@ -90,7 +90,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain_requests_go_straight_into_the_ring_of_softibd),
 		cmocka_unit_test(test_messages_of_any_size_keep_their_order),
-		cmocka_unit_test(test_a_lane_that_is_closed_changes_nothing_else),
+		cmocka_unit_test(test_a_fast_path_that_is_off_changes_nothing_else),
 		cmocka_unit_test(test_a_connection_that_may_have_a_ring_does_not_use_it),
 	};
 

@@ -94,7 +94,7 @@ static void test_what_is_not_mapped_is_refused(void **state)
 	cma_close(&memory);
 }
 
-static void test_the_own_process_is_reached_too(void **state)
+static void test_the_own_process_is_accessible_too(void **state)
 {
 	static uint8_t here[64];
 	const struct iovec part = {(void *)(uintptr_t) "abcdefgh", 8};
@@ -110,7 +110,7 @@ static void test_the_own_process_is_reached_too(void **state)
 	cma_close(&memory);
 }
 
-static void test_a_process_that_ended_is_out_of_reach(void **state)
+static void test_the_memory_of_an_ended_process_is_not_accessible(void **state)
 {
 	const struct iovec small = {bytes, 8}, large = {bytes, 20000};
 	struct cma memory;
@@ -132,8 +132,8 @@ int main(void)
 		cmocka_unit_test(test_bytes_go_both_ways_in_any_number_of_parts),
 		cmocka_unit_test(test_whoever_has_another_nonce_is_not_the_one),
 		cmocka_unit_test(test_what_is_not_mapped_is_refused),
-		cmocka_unit_test(test_the_own_process_is_reached_too),
-		cmocka_unit_test(test_a_process_that_ended_is_out_of_reach),
+		cmocka_unit_test(test_the_own_process_is_accessible_too),
+		cmocka_unit_test(test_the_memory_of_an_ended_process_is_not_accessible),
 	};
 
 	return cmocka_run_group_tests(tests, start_child, end_child);

@@ -129,7 +129,7 @@ static void test_what_is_not_all_of_a_buffer_is_refused(void **state)
 	close_fixture(&fixture);
 }
 
-static void test_what_was_unpinned_is_out_of_reach(void **state)
+static void test_unpinned_pages_are_not_accessible(void **state)
 {
 	struct fixture fixture;
 
@@ -286,7 +286,7 @@ int main(void)
 		cmocka_unit_test(test_bytes_go_where_they_are_sent),
 		cmocka_unit_test(test_each_buffer_is_its_own),
 		cmocka_unit_test(test_what_is_not_all_of_a_buffer_is_refused),
-		cmocka_unit_test(test_what_was_unpinned_is_out_of_reach),
+		cmocka_unit_test(test_unpinned_pages_are_not_accessible),
 		cmocka_unit_test(test_a_source_that_has_too_little_is_not_waited_for),
 		cmocka_unit_test(test_memory_that_is_not_there_is_not_pinned),
 		cmocka_unit_test(test_the_child_of_a_fork_has_copies),

@@ -112,7 +112,7 @@ static void test_words_that_lie_oddly_are_left_to_the_responder(void **state)
 	assert_null(found.shared);
 }
 
-static void test_what_is_shared_no_more_is_reached_otherwise(void **state)
+static void test_memory_that_is_no_longer_shared_is_accessed_otherwise(void **state)
 {
 	struct rkey_export_header *header = (struct rkey_export_header *)(void *)rkey_export;
 	struct peer_target found;
@@ -217,7 +217,7 @@ static void test_long_messages_go_there_and_back(void **state)
 	free(back);
 }
 
-static void test_windows_that_are_written_to_are_mapped_once_and_no_others(void **state)
+static void test_ranges_that_are_written_to_are_mapped_once_and_no_others(void **state)
 {
 	enum { BYTES = 2 * PEER_MEMORY_BLOCK_BYTES };
 	uint8_t *bytes = calloc(1, BYTES);
@@ -274,10 +274,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_the_rule_is_the_responder_s),
 		CASE(test_words_that_lie_oddly_are_left_to_the_responder),
-		CASE(test_what_is_shared_no_more_is_reached_otherwise),
+		CASE(test_memory_that_is_no_longer_shared_is_accessed_otherwise),
 		CASE(test_bytes_of_several_places_go_there_and_back),
 		CASE(test_long_messages_go_there_and_back),
-		CASE(test_windows_that_are_written_to_are_mapped_once_and_no_others),
+		CASE(test_ranges_that_are_written_to_are_mapped_once_and_no_others),
 		CASE(test_atomics_change_the_shared_word),
 	};
 

@@ -58,9 +58,9 @@ static void ask_with(uint32_t key, const uint8_t *address, const void *proof_add
 		.byte_count = sizeof(ask),
 	};
 
-	runtime_lock(pair_attachment());
-	pinned_range_asked(pair_attachment(), pair_channel(), &record);
-	runtime_unlock(pair_attachment());
+	runtime_lock(pair_runtime());
+	pinned_range_asked(pair_runtime(), pair_channel(), &record);
+	runtime_unlock(pair_runtime());
 	assert_int_equal(pinned()->answered, ask_number);
 }
 
@@ -69,7 +69,7 @@ static void ask(const struct region *region, const uint8_t *address)
 	ask_with(region->key, address, &proof);
 }
 
-static unsigned window_count(void)
+static unsigned range_count(void)
 {
 	unsigned count = 0;
 
@@ -78,7 +78,7 @@ static unsigned window_count(void)
 	return count;
 }
 
-static void expect_window(unsigned index, const uint8_t *begin, size_t byte_count)
+static void expect_range(unsigned index, const uint8_t *begin, size_t byte_count)
 {
 	const struct pinned_range *window = &pinned()->windows[index];
 
@@ -129,16 +129,15 @@ static int start(void **state)
 static int forget(void **state)
 {
 	(void)state;
-	runtime_lock(pair_attachment());
-	pinned_range_close(pair_attachment(), pair_channel());
-	runtime_unlock(pair_attachment());
+	runtime_lock(pair_runtime());
+	pinned_range_close(pair_runtime(), pair_channel());
+	runtime_unlock(pair_runtime());
 	memset(pinned(), 0, sizeof(*pinned()));
 	if (ring.file >= 0) {
 		kernel_ring_close(&ring);
 		close(source);
 	}
-	return pair_attachment()->pinned_bytes == 0 && pair_attachment()->pin_ring_count == 0 ? 0
-											      : -1;
+	return pair_runtime()->pinned_bytes == 0 && pair_runtime()->pin_ring_count == 0 ? 0 : -1;
 }
 
 static void test_the_block_that_was_asked_for_is_pinned(void **state)
@@ -148,37 +147,36 @@ static void test_the_block_that_was_asked_for_is_pinned(void **state)
 
 	(void)state;
 	ask(region, memory + 2 * PINNED_RANGE_BYTES + 5);
-	expect_window(0, memory + 2 * PINNED_RANGE_BYTES, PINNED_RANGE_BYTES);
-	assert_int_equal(window_count(), 1);
-	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_RANGE_BYTES);
+	expect_range(0, memory + 2 * PINNED_RANGE_BYTES, PINNED_RANGE_BYTES);
+	assert_int_equal(range_count(), 1);
+	assert_int_equal(pair_runtime()->pinned_bytes, PINNED_RANGE_BYTES);
 	assert_int_equal(pinned()->proof, proof);
-	assert_true(
-		published_keys_read(pair_attachment()->rkey_export.keys, 1, region->key, &view));
+	assert_true(published_keys_read(pair_runtime()->rkey_export.keys, 1, region->key, &view));
 	assert_int_equal(
 		pinned()->windows[0].key_id,
-		published_key_id(pair_attachment()->rkey_export.keys, view.entry, view.sequence));
+		published_key_id(pair_runtime()->rkey_export.keys, view.entry, view.sequence));
 	assert_int_equal(write_by_ring(0, memory + 2 * PINNED_RANGE_BYTES + 8, 0x55aa), 8);
 	assert_int_equal(memory[2 * PINNED_RANGE_BYTES + 8], 0xaa);
 	/* A second request for the range gets the same pin. */
 	ask(region, memory + 3 * PINNED_RANGE_BYTES - 1);
-	assert_int_equal(window_count(), 1);
+	assert_int_equal(range_count(), 1);
 	ask(region, memory + 3 * PINNED_RANGE_BYTES);
-	expect_window(1, memory + 3 * PINNED_RANGE_BYTES, PINNED_RANGE_BYTES);
+	expect_range(1, memory + 3 * PINNED_RANGE_BYTES, PINNED_RANGE_BYTES);
 	remove_region(region);
 }
 
-static void test_a_window_ends_where_the_region_does(void **state)
+static void test_a_range_ends_where_the_region_does(void **state)
 {
 	struct region *region = add_region(memory + 100, REGION_BYTES - 200, ALL);
 
 	(void)state;
 	ask(region, memory + 100);
-	expect_window(0, memory + 100, PINNED_RANGE_BYTES - 100);
+	expect_range(0, memory + 100, PINNED_RANGE_BYTES - 100);
 	ask(region, memory + REGION_BYTES - 101);
-	expect_window(1, memory + REGION_BYTES - PINNED_RANGE_BYTES, PINNED_RANGE_BYTES - 100);
+	expect_range(1, memory + REGION_BYTES - PINNED_RANGE_BYTES, PINNED_RANGE_BYTES - 100);
 	ask(region, memory + 99);
 	ask(region, memory + REGION_BYTES - 100);
-	assert_int_equal(window_count(), 2);
+	assert_int_equal(range_count(), 2);
 	remove_region(region);
 }
 
@@ -188,16 +186,16 @@ static void test_a_region_that_is_less_than_a_page(void **state)
 
 	(void)state;
 	ask(region, memory + 5099);
-	expect_window(0, memory + 5000, 100);
-	assert_int_equal(pair_attachment()->pinned_bytes, RKEY_EXPORT_PAGE_BYTES);
+	expect_range(0, memory + 5000, 100);
+	assert_int_equal(pair_runtime()->pinned_bytes, RKEY_EXPORT_PAGE_BYTES);
 	remove_region(region);
 	region = add_region(memory + 8190, 4, ALL);
 	ask(region, memory + 8190);
-	assert_int_equal(pair_attachment()->pinned_bytes, 2 * RKEY_EXPORT_PAGE_BYTES);
+	assert_int_equal(pair_runtime()->pinned_bytes, 2 * RKEY_EXPORT_PAGE_BYTES);
 	remove_region(region);
 }
 
-static void test_a_key_that_goes_takes_its_windows_along(void **state)
+static void test_a_key_that_goes_takes_its_ranges_along(void **state)
 {
 	struct region *region = add_region(memory, REGION_BYTES, ALL);
 	struct region *other = add_region(memory, REGION_BYTES, ALL);
@@ -206,18 +204,18 @@ static void test_a_key_that_goes_takes_its_windows_along(void **state)
 	ask(region, memory);
 	ask(other, memory);
 	ask(region, memory + PINNED_RANGE_BYTES);
-	assert_int_equal(window_count(), 3);
+	assert_int_equal(range_count(), 3);
 	remove_region(region);
-	assert_int_equal(window_count(), 1);
+	assert_int_equal(range_count(), 1);
 	assert_int_equal(pinned()->windows[0].serial, 2);
-	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_RANGE_BYTES);
+	assert_int_equal(pair_runtime()->pinned_bytes, PINNED_RANGE_BYTES);
 	assert_true(write_by_ring(0, memory, 7) < 0);
 	assert_int_equal(write_by_ring(1, memory, 7), 8);
 	/* The slot belongs to another range now. */
 	ask(other, memory + PINNED_RANGE_BYTES);
 	assert_int_equal(pinned()->windows[0].serial, 3);
 	remove_region(other);
-	assert_int_equal(window_count(), 0);
+	assert_int_equal(range_count(), 0);
 }
 
 static void test_all_end_before_pages_move(void **state)
@@ -227,15 +225,15 @@ static void test_all_end_before_pages_move(void **state)
 	(void)state;
 	ask(region, memory);
 	ask(region, memory + PINNED_RANGE_BYTES);
-	runtime_lock(pair_attachment());
-	pair_attachment()->rkey_export.shared_mr->is_on = true;
-	rkey_export_end_sharing(pair_attachment());
-	runtime_unlock(pair_attachment());
-	assert_int_equal(window_count(), 0);
-	assert_int_equal(pair_attachment()->pinned_bytes, 0);
+	runtime_lock(pair_runtime());
+	pair_runtime()->rkey_export.shared_mr->is_on = true;
+	rkey_export_end_sharing(pair_runtime());
+	runtime_unlock(pair_runtime());
+	assert_int_equal(range_count(), 0);
+	assert_int_equal(pair_runtime()->pinned_bytes, 0);
 	assert_true(write_by_ring(0, memory, 7) < 0);
 	ask(region, memory);
-	assert_int_equal(window_count(), 1);
+	assert_int_equal(range_count(), 1);
 	remove_region(region);
 }
 
@@ -246,9 +244,9 @@ static void test_there_is_an_end_to_what_is_pinned(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 20; i++)
 		ask(region, memory + i * PINNED_RANGE_BYTES);
-	assert_true(window_count() >= 1 && window_count() <= PINNED_RANGES_MAX);
-	assert_true(pair_attachment()->pinned_bytes <= 1 << 20);
-	assert_int_equal(pair_attachment()->pinned_bytes, window_count() * PINNED_RANGE_BYTES);
+	assert_true(range_count() >= 1 && range_count() <= PINNED_RANGES_MAX);
+	assert_true(pair_runtime()->pinned_bytes <= 1 << 20);
+	assert_int_equal(pair_runtime()->pinned_bytes, range_count() * PINNED_RANGE_BYTES);
 	remove_region(region);
 }
 
@@ -261,7 +259,7 @@ static void test_what_no_peer_may_write_to_is_not_pinned(void **state)
 	ask(read_only, memory);
 	ask(on_demand, memory);
 	ask_with(on_demand->key + 1, memory, &proof);
-	assert_int_equal(window_count(), 0);
+	assert_int_equal(range_count(), 0);
 	assert_int_equal(pinned()->ring_number, 0);
 	remove_region(read_only);
 	remove_region(on_demand);
@@ -274,13 +272,13 @@ static void test_memory_that_is_gone_is_not_pinned(void **state)
 	(void)state;
 	assert_int_equal(munmap(memory + 3 * PINNED_RANGE_BYTES, RKEY_EXPORT_PAGE_BYTES), 0);
 	ask(region, memory + 3 * PINNED_RANGE_BYTES + 9000);
-	assert_int_equal(window_count(), 0);
-	assert_int_equal(pair_attachment()->pinned_bytes, 0);
+	assert_int_equal(range_count(), 0);
+	assert_int_equal(pair_runtime()->pinned_bytes, 0);
 	assert_true(mmap(memory + 3 * PINNED_RANGE_BYTES, RKEY_EXPORT_PAGE_BYTES,
 			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 			 0) != MAP_FAILED);
 	ask(region, memory + 3 * PINNED_RANGE_BYTES + 9000);
-	assert_int_equal(window_count(), 1);
+	assert_int_equal(range_count(), 1);
 	remove_region(region);
 }
 
@@ -293,7 +291,7 @@ static void test_without_the_proof_there_is_no_ring(void **state)
 	(void)state;
 	ask_with(region->key, memory, NULL);
 	assert_int_equal(pinned()->ring_number, 0);
-	assert_int_equal(window_count(), 0);
+	assert_int_equal(range_count(), 0);
 	pair_channel()->peer->peer_memory.memory.is_self = true;
 	ask(region, memory);
 	pair_channel()->peer->peer_memory.memory.is_self = false;
@@ -310,11 +308,11 @@ static void test_settings_turn_it_off(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		setenv(names[i], "0", 1);
 		ask(region, memory);
-		assert_int_equal(window_count(), 0);
+		assert_int_equal(range_count(), 0);
 		unsetenv(names[i]);
 	}
 	ask(region, memory);
-	assert_int_equal(window_count(), 1);
+	assert_int_equal(range_count(), 1);
 	remove_region(region);
 }
 
@@ -325,27 +323,27 @@ static void test_nonsense_is_not_answered(void **state)
 
 	(void)state;
 	pinned()->answered = 99;
-	runtime_lock(pair_attachment());
+	runtime_lock(pair_runtime());
 	for (uint32_t i = 0; i <= sizeof(body); i++) {
 		record.byte_count = i;
 		if (i != sizeof(struct pin_ask))
-			pinned_range_asked(pair_attachment(), pair_channel(), &record);
+			pinned_range_asked(pair_runtime(), pair_channel(), &record);
 	}
 	record.byte_count = sizeof(struct pin_ask);
 	record.port = 0xff01;
-	pinned_range_asked(pair_attachment(), pair_channel(), &record);
-	runtime_unlock(pair_attachment());
+	pinned_range_asked(pair_runtime(), pair_channel(), &record);
+	runtime_unlock(pair_runtime());
 	assert_int_equal(pinned()->answered, 99);
-	assert_int_equal(window_count(), 0);
+	assert_int_equal(range_count(), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_the_block_that_was_asked_for_is_pinned, forget),
-		cmocka_unit_test_teardown(test_a_window_ends_where_the_region_does, forget),
+		cmocka_unit_test_teardown(test_a_range_ends_where_the_region_does, forget),
 		cmocka_unit_test_teardown(test_a_region_that_is_less_than_a_page, forget),
-		cmocka_unit_test_teardown(test_a_key_that_goes_takes_its_windows_along, forget),
+		cmocka_unit_test_teardown(test_a_key_that_goes_takes_its_ranges_along, forget),
 		cmocka_unit_test_teardown(test_all_end_before_pages_move, forget),
 		cmocka_unit_test_teardown(test_there_is_an_end_to_what_is_pinned, forget),
 		cmocka_unit_test_teardown(test_what_no_peer_may_write_to_is_not_pinned, forget),

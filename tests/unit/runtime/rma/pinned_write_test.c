@@ -74,9 +74,9 @@ static void write_and_check(uint64_t offset, uint32_t byte_count, uint32_t seed)
 
 static void let_target_work(void)
 {
-	runtime_lock(pair_attachment());
-	runtime_progress(pair_attachment(), runtime_now());
-	runtime_unlock(pair_attachment());
+	runtime_lock(pair_runtime());
+	runtime_progress(pair_runtime(), runtime_now());
+	runtime_unlock(pair_runtime());
 }
 
 /* WRITEs there until the range is pinned. */
@@ -114,13 +114,13 @@ static int start(void **state)
 static int begin(void **state)
 {
 	(void)state;
-	runtime_lock(pair_attachment());
+	runtime_lock(pair_runtime());
 	pair_channel()->peer->peer_memory.memory.is_self = false;
 	pinned_write_close(pinned());
 	memset(pinned(), 0, sizeof(*pinned()));
-	pinned_range_close(pair_attachment(), pair_channel());
+	pinned_range_close(pair_runtime(), pair_channel());
 	memset(windows(), 0, sizeof(*windows()));
-	runtime_unlock(pair_attachment());
+	runtime_unlock(pair_runtime());
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static void test_many_short_writes_have_their_pages_pinned(void **state)
 		assert_true(is_pinned_write(place + (i % 2) * PINNED_RANGE_BYTES + i, 8));
 }
 
-static void test_windows_are_used_up_to_their_edges(void **state)
+static void test_ranges_are_used_up_to_their_edges(void **state)
 {
 	const uint64_t begin_at = first_block(), end_at = begin_at + PINNED_RANGE_BYTES;
 
@@ -184,9 +184,9 @@ static void test_what_is_taken_back_is_written_the_other_way(void **state)
 
 	(void)state;
 	have_pinned(place);
-	runtime_lock(pair_attachment());
-	pinned_range_end_all(pair_attachment());
-	runtime_unlock(pair_attachment());
+	runtime_lock(pair_runtime());
+	pinned_range_end_all(pair_runtime());
+	runtime_unlock(pair_runtime());
 	assert_false(is_pinned_write(place, 8));
 	assert_int_equal(pinned()->state, PINNED_OPEN);
 	/* The range is pinned again when WRITEs continue there. */
@@ -194,7 +194,7 @@ static void test_what_is_taken_back_is_written_the_other_way(void **state)
 	assert_true(is_pinned_write(place, 8));
 }
 
-static void test_another_registration_has_other_windows(void **state)
+static void test_another_registration_has_other_ranges(void **state)
 {
 	struct pair_end *end = &pair.ends[1];
 	struct memory *memory = &adapter_hca(end->adapter)->memory;
@@ -204,7 +204,7 @@ static void test_another_registration_has_other_windows(void **state)
 	have_pinned(place);
 	adapter_lock(end->adapter);
 	assert_int_equal(region_deregister(memory, end->region), 0);
-	assert_int_equal(pair_attachment()->pinned_bytes, 0);
+	assert_int_equal(pair_runtime()->pinned_bytes, 0);
 	assert_int_equal(
 		region_register(memory, end->pd, end->buffer, PAIR_BUFFER_BYTES,
 				(uintptr_t)end->buffer,
@@ -243,7 +243,7 @@ static void test_half_of_it_is_not_written_twice(void **state)
 	/* All but the next five bytes have left the pipe; these five are the bytes at the cursor.
 	 */
 	pinned()->cursor = sizeof(drained) - 5;
-	runtime_lock(pair_attachment());
+	runtime_lock(pair_runtime());
 	for (uint32_t left = (uint32_t)sizeof(drained) - 5 - ring->count * 8; left;) {
 		const uint32_t piece = left < 4096 ? left : 4096;
 
@@ -252,7 +252,7 @@ static void test_half_of_it_is_not_written_twice(void **state)
 				 piece);
 		left -= piece;
 	}
-	runtime_unlock(pair_attachment());
+	runtime_unlock(pair_runtime());
 	assert_false(is_pinned_write(place, 8));
 	assert_int_equal(pinned()->state, PINNED_OFF);
 }
@@ -343,10 +343,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_many_short_writes_have_their_pages_pinned, begin),
-		cmocka_unit_test_setup(test_windows_are_used_up_to_their_edges, begin),
+		cmocka_unit_test_setup(test_ranges_are_used_up_to_their_edges, begin),
 		cmocka_unit_test_setup(test_every_byte_arrives_whatever_the_sizes, begin),
 		cmocka_unit_test_setup(test_what_is_taken_back_is_written_the_other_way, begin),
-		cmocka_unit_test_setup(test_another_registration_has_other_windows, begin),
+		cmocka_unit_test_setup(test_another_registration_has_other_ranges, begin),
 		cmocka_unit_test_setup(test_a_surprise_ends_it_and_loses_nothing, begin),
 		cmocka_unit_test_setup(test_half_of_it_is_not_written_twice, begin),
 		cmocka_unit_test_setup(test_strangers_words_do_no_harm, begin),

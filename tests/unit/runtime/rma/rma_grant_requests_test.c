@@ -21,7 +21,7 @@ enum {
 /* The ends of each connection. */
 static struct pair_end ends[CONNECTIONS][2];
 
-static const struct rma *placement_of(unsigned i)
+static const struct rma *rma_of(unsigned i)
 {
 	return ends[i][0].qp->qp.owner_rma;
 }
@@ -85,7 +85,7 @@ static void wait_for_answer(unsigned i)
 {
 	const time_ns start = runtime_now();
 
-	while (rma_serial(placement_of(i)) % 2 == 0) {
+	while (rma_serial(rma_of(i)) % 2 == 0) {
 		struct adapter *adapter = ends[i][1].adapter;
 
 		assert_false(pair_is_overdue(start));
@@ -124,9 +124,9 @@ static void test_who_uses_one_connection_asks_for_that(void **state)
 	(void)state;
 	while (!write_and_check(0))
 		continue;
-	assert_non_null(placement_of(0));
+	assert_non_null(rma_of(0));
 	for (unsigned i = 1; i < CONNECTIONS; i++)
-		assert_null(placement_of(i));
+		assert_null(rma_of(i));
 }
 
 static void test_the_second_in_a_row_asks_for_those_behind(void **state)
@@ -135,11 +135,11 @@ static void test_the_second_in_a_row_asks_for_those_behind(void **state)
 	assert_false(write_and_check(1));
 	for (unsigned i = 2; i <= 1 + AHEAD; i++)
 		if (i == BROKEN)
-			assert_null(placement_of(i));
+			assert_null(rma_of(i));
 		else
-			assert_true(placement_of(i)->is_asked_ahead);
+			assert_true(rma_of(i)->is_asked_ahead);
 	for (unsigned i = 2 + AHEAD; i < CONNECTIONS; i++)
-		assert_null(placement_of(i));
+		assert_null(rma_of(i));
 }
 
 /* And half way there, for the next ones. */
@@ -155,13 +155,13 @@ static void test_the_first_request_of_those_needs_no_packet(void **state)
 		before = bytes_in_ring();
 		assert_true(write_and_check(i));
 		assert_int_equal(bytes_in_ring(), before);
-		assert_null(placement_of(2 + AHEAD));
+		assert_null(rma_of(2 + AHEAD));
 	}
 	wait_for_answer(2 + AHEAD / 2);
 	assert_true(write_and_check(2 + AHEAD / 2));
 	for (unsigned i = 2 + AHEAD; i <= 2 + AHEAD / 2 + AHEAD; i++)
-		assert_true(placement_of(i)->is_asked_ahead);
-	assert_null(placement_of(3 + AHEAD / 2 + AHEAD));
+		assert_true(rma_of(i)->is_asked_ahead);
+	assert_null(rma_of(3 + AHEAD / 2 + AHEAD));
 }
 
 /* Packets before the first WRITE, and after it. */
@@ -219,7 +219,7 @@ static void test_the_last_ones_are_asked_for_and_used(void **state)
 	(void)state;
 	for (unsigned i = 2 + AHEAD; i < CONNECTIONS; i++) {
 		(void)write_and_check(i);
-		assert_non_null(placement_of(i));
+		assert_non_null(rma_of(i));
 	}
 	for (unsigned i = 0; i < CONNECTIONS; i++)
 		while (i != BROKEN && !write_and_check(i))

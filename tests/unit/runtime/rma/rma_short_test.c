@@ -48,8 +48,8 @@ static void request_at(enum send_opcode opcode, uint64_t address, uint32_t byte_
 }
 
 /* Posts as ibv_post_send does, and asserts whether the request was carried out at once. */
-static void place_at(enum send_opcode opcode, uint64_t address, uint32_t byte_count, uint32_t flags,
-		     uint64_t wr_id)
+static void post_at(enum send_opcode opcode, uint64_t address, uint32_t byte_count, uint32_t flags,
+		    uint64_t wr_id)
 {
 	struct pair_end *end = &pair.ends[0];
 	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
@@ -165,8 +165,7 @@ static void test_what_was_taken_back_is_not_used_any_more(void **state)
 	}
 	share(PLACE + 1);
 	write_at(page_begin(), 64, 8);
-	__atomic_store_n(&pair_attachment()->rkey_export.header->shared_is_off, 1,
-			 __ATOMIC_SEQ_CST);
+	__atomic_store_n(&pair_runtime()->rkey_export.header->shared_is_off, 1, __ATOMIC_SEQ_CST);
 	pair_fill(pair.ends[0].buffer, 64, 99);
 	write_at(page_begin(), 64, 9);
 	assert_memory_equal((const uint8_t *)page_begin(), pair.ends[0].buffer, 64);
@@ -176,7 +175,7 @@ static void test_what_was_taken_back_is_not_used_any_more(void **state)
 /* A peer that is moving its pages takes packets for them. */
 static void test_what_moves_is_not_written_to(void **state)
 {
-	struct rkey_export_header *header = pair_attachment()->rkey_export.header;
+	struct rkey_export_header *header = pair_runtime()->rkey_export.header;
 	const struct rma *rma = pair.ends[0].qp->qp.owner_rma;
 
 	(void)state;
@@ -213,7 +212,7 @@ static void test_the_books_are_those_of_the_long_way(void **state)
 			enum send_opcode opcode = i % 3 ? SEND_RDMA_WRITE : SEND_RDMA_READ;
 
 			if (way == 2)
-				place_at(opcode, page_begin() + i, 2 + i * 51, SEND_SIGNALED, i);
+				post_at(opcode, page_begin() + i, 2 + i * 51, SEND_SIGNALED, i);
 			else
 				request_at(opcode, page_begin() + i, 2 + i * 51, way + 1, i);
 		}
@@ -248,10 +247,10 @@ static void test_what_is_not_posted_is_written_and_read_too(void **state)
 
 		share(is_shared ? PLACE + 1 : 0);
 		pair_fill(pair.ends[0].buffer, byte_count, i + 170);
-		place_at(SEND_RDMA_WRITE, page_begin(), byte_count, flags, i);
+		post_at(SEND_RDMA_WRITE, page_begin(), byte_count, flags, i);
 		assert_memory_equal(there, pair.ends[0].buffer, byte_count);
 		memset(pair.ends[0].buffer, 0xee, byte_count + 1);
-		place_at(SEND_RDMA_READ, page_begin(), byte_count, flags, i);
+		post_at(SEND_RDMA_READ, page_begin(), byte_count, flags, i);
 		assert_memory_equal(there, pair.ends[0].buffer, byte_count);
 		assert_int_equal(pair.ends[0].buffer[byte_count], 0xee);
 	}
@@ -261,7 +260,7 @@ static void test_what_is_not_posted_is_written_and_read_too(void **state)
 	pair_send_and_check(100, 4);
 }
 
-static bool place_listed(uint32_t byte_count, uint32_t key)
+static bool post_listed(uint32_t byte_count, uint32_t key)
 {
 	struct pair_end *end = &pair.ends[0];
 	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
@@ -287,15 +286,15 @@ static void test_a_long_list_is_not_carried_out_in_one_go(void **state)
 
 	(void)state;
 	adapter_lock(end->adapter);
-	pair_attachment()->rma_bytes = 0;
-	while (count < LIST_MAX && place_listed(BYTES, pair.ends[1].region->key)) {
+	pair_runtime()->rma_bytes = 0;
+	while (count < LIST_MAX && post_listed(BYTES, pair.ends[1].region->key)) {
 		count++;
 		assert_non_null(cq_first(end->cq));
 		cq_advance(end->cq);
 	}
 	assert_int_equal(count, (RUNTIME_RMA_BYTES_MAX + BYTES - 1) / BYTES);
-	pair_attachment()->rma_bytes = 0;
-	assert_true(place_listed(BYTES, pair.ends[1].region->key));
+	pair_runtime()->rma_bytes = 0;
+	assert_true(post_listed(BYTES, pair.ends[1].region->key));
 	adapter_unlock(end->adapter);
 	pair_poll_one(end, &completion);
 }
@@ -317,11 +316,11 @@ static void test_what_has_to_wait_or_fails_is_left_to_be_posted(void **state)
 	(void)state;
 	adapter_lock(end->adapter);
 	assert_int_equal(qp_post_send(&end->qp->qp, 0, &request), 0);
-	assert_false(place_listed(8, request.remote_key));
+	assert_false(post_listed(8, request.remote_key));
 	adapter_send(end->adapter, end->qp);
-	assert_true(place_listed(8, request.remote_key));
-	assert_false(place_listed(8, request.remote_key ^ 1));
-	assert_true(place_listed(8, request.remote_key));
+	assert_true(post_listed(8, request.remote_key));
+	assert_false(post_listed(8, request.remote_key ^ 1));
+	assert_true(post_listed(8, request.remote_key));
 	adapter_unlock(end->adapter);
 	pair_poll_one(end, &completion);
 	pair_poll_one(end, &completion);
@@ -329,11 +328,11 @@ static void test_what_has_to_wait_or_fails_is_left_to_be_posted(void **state)
 	/* A grant that was taken back is requested again. */
 	adapter_lock(end->adapter);
 	rma_target_end(&pair.ends[1].qp->qp);
-	assert_false(place_listed(8, request.remote_key));
+	assert_false(post_listed(8, request.remote_key));
 	adapter_unlock(end->adapter);
 	for (unsigned i = 0; i < 20; i++)
 		write_at(page_begin(), 8, i);
-	place_at(SEND_RDMA_WRITE, page_begin(), 8, SEND_SIGNALED, 2);
+	post_at(SEND_RDMA_WRITE, page_begin(), 8, SEND_SIGNALED, 2);
 }
 
 /* The same error as by packets. It ends the queue pair, so it comes last. */
@@ -352,7 +351,7 @@ static void test_a_wrong_key_is_told_by_the_packets_way(void **state)
 	struct completion completion;
 
 	(void)state;
-	place_at(SEND_RDMA_WRITE, page_begin(), 8, 0, 4);
+	post_at(SEND_RDMA_WRITE, page_begin(), 8, 0, 4);
 	assert_false(adapter_rma(end->adapter, end->qp, &request));
 	adapter_lock(end->adapter);
 	assert_int_equal(qp_post_send(&end->qp->qp, 0, &request), 0);

@@ -58,9 +58,9 @@ static void make_question(uint32_t index, uint32_t psn_change, struct question *
 
 static void ask(const struct question *question)
 {
-	runtime_lock(pair_attachment());
-	rma_target_requested(pair_attachment(), pair_channel(), &question->record);
-	runtime_unlock(pair_attachment());
+	runtime_lock(pair_runtime());
+	rma_target_requested(pair_runtime(), pair_channel(), &question->record);
+	runtime_unlock(pair_runtime());
 }
 
 static int start(void **state)

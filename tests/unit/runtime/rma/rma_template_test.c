@@ -46,14 +46,14 @@ static struct send_request request_of(const struct write *write)
 	};
 }
 
-static bool place(const struct write *write)
+static bool post_write(const struct write *write)
 {
 	const struct send_request request = request_of(write);
 
 	return adapter_rma(pair.ends[0].adapter, pair.ends[0].qp, &request);
 }
 
-static const uint8_t *place_again(const struct write *write)
+static const uint8_t *post_by_template(const struct write *write)
 {
 	return adapter_rma_by_template(pair.ends[0].adapter, pair.ends[0].qp, write->wr_id,
 				       write->flags, &write->sge, &write->remote);
@@ -87,16 +87,16 @@ static void remember(const struct write *write)
 	do {
 		assert_false(pair_is_overdue(start));
 		for (unsigned i = 0; i < 2; i++)
-			assert_true(place(write));
+			assert_true(post_write(write));
 		take_completions(&wr_id);
-	} while (!pair_attachment()->rma_template.qp);
+	} while (!pair_runtime()->rma_template.qp);
 }
 
-static void expect_again(const struct write *write)
+static void expect_by_template(const struct write *write)
 {
 	const time_ns start = adapter_now(pair.ends[0].adapter);
 
-	while (!place_again(write)) {
+	while (!post_by_template(write)) {
 		assert_false(pair_is_overdue(start));
 		remember(write);
 	}
@@ -115,7 +115,7 @@ static int start(void **state)
 	struct completion completion;
 
 	/* One of them asks the peer for a grant. */
-	while (!place(&write)) {
+	while (!post_write(&write)) {
 		adapter_lock(end->adapter);
 		if (qp_post_send(&end->qp->qp, 0, &request) != 0)
 			return -1;
@@ -128,7 +128,7 @@ static int start(void **state)
 }
 
 /* Each counter grows as it does without the template, and the responder agrees. */
-static void test_writes_do_what_others_do(void **state)
+static void test_templated_writes_leave_the_state_of_others(void **state)
 {
 	static const uint32_t sizes[] = {1, 3, 8, 13, 64, 1024, 5000};
 	struct write write = usual_write();
@@ -137,14 +137,14 @@ static void test_writes_do_what_others_do(void **state)
 	(void)state;
 	share(PLACE + 1);
 	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
-		struct books by_place[2], by_again[2];
+		struct books by_post[2], by_template[2];
 		const uint8_t *went_to;
 
 		write.sge.byte_count = sizes[i];
 		remember(&write);
-		by_place[0] = books();
-		assert_true(place(&write));
-		by_place[1] = books();
+		by_post[0] = books();
+		assert_true(post_write(&write));
+		by_post[1] = books();
 		assert_int_equal(take_completions(&wr_id), 1);
 
 		write.wr_id = 1000 + i;
@@ -154,31 +154,32 @@ static void test_writes_do_what_others_do(void **state)
 		do {
 			remember(&write);
 			memset(shared(), 0, 20000);
-			by_again[0] = books();
-			went_to = place_again(&write);
+			by_template[0] = books();
+			went_to = post_by_template(&write);
 		} while (!went_to);
-		by_again[1] = books();
+		by_template[1] = books();
 		assert_memory_equal(went_to, (void *)(uintptr_t)write.sge.address, sizes[i]);
 		assert_memory_equal(shared() + (write.remote.address - page_begin()),
 				    (void *)(uintptr_t)write.sge.address, sizes[i]);
 		assert_int_equal(take_completions(&wr_id), 1);
 		assert_int_equal(wr_id, 1000 + i);
-		assert_int_equal(by_again[1].psn - by_again[0].psn,
-				 by_place[1].psn - by_place[0].psn);
-		assert_int_equal(by_again[1].messages - by_again[0].messages, 1);
-		assert_int_equal(by_again[1].packets - by_again[0].packets,
-				 by_place[1].packets - by_place[0].packets);
-		assert_int_equal(by_again[1].words - by_again[0].words,
-				 by_place[1].words - by_place[0].words);
-		assert_int_equal(by_again[1].returned_packets - by_again[0].returned_packets, 1);
-		assert_int_equal(by_again[1].returned_words - by_again[0].returned_words,
-				 by_place[1].returned_words - by_place[0].returned_words);
+		assert_int_equal(by_template[1].psn - by_template[0].psn,
+				 by_post[1].psn - by_post[0].psn);
+		assert_int_equal(by_template[1].messages - by_template[0].messages, 1);
+		assert_int_equal(by_template[1].packets - by_template[0].packets,
+				 by_post[1].packets - by_post[0].packets);
+		assert_int_equal(by_template[1].words - by_template[0].words,
+				 by_post[1].words - by_post[0].words);
+		assert_int_equal(by_template[1].returned_packets - by_template[0].returned_packets,
+				 1);
+		assert_int_equal(by_template[1].returned_words - by_template[0].returned_words,
+				 by_post[1].returned_words - by_post[0].returned_words);
 	}
 	share(0);
 	pair_send_and_check(100, 2);
 }
 
-static void test_what_is_not_like_it_is_left(void **state)
+static void test_requests_that_do_not_match_the_template_are_left(void **state)
 {
 	const struct write usual = usual_write();
 	const uint64_t end = (uintptr_t)pair.ends[0].buffer + PAIR_BUFFER_BYTES;
@@ -218,13 +219,13 @@ static void test_what_is_not_like_it_is_left(void **state)
 			break;
 		}
 		remember(&usual);
-		assert_false(place_again(&write));
+		assert_false(post_by_template(&write));
 	}
 	/* The last bytes of the region. */
 	struct write last = usual;
 
 	last.sge.address = end - 8;
-	expect_again(&last);
+	expect_by_template(&last);
 	share(0);
 }
 
@@ -239,7 +240,7 @@ static void test_inline_bytes_have_no_key(void **state)
 	write.flags |= SEND_INLINE;
 	remember(&write);
 	write.sge = (struct sge){(uintptr_t)&outside, 8, 12345};
-	expect_again(&write);
+	expect_by_template(&write);
 	assert_memory_equal(shared(), &outside, 8);
 	share(0);
 }
@@ -247,9 +248,9 @@ static void test_inline_bytes_have_no_key(void **state)
 /* Values that others change while nobody here holds the lock, each changed where they write it. */
 static uint32_t *word_of_others(unsigned index)
 {
-	const struct rma_template *again = &pair_attachment()->rma_template;
+	const struct rma_template *template = &pair_runtime()->rma_template;
 	const struct peer_memory *peer_memory = &pair_channel()->peer->peer_memory;
-	const struct rkey_export *rkey_export = &pair_attachment()->rkey_export;
+	const struct rkey_export *rkey_export = &pair_runtime()->rkey_export;
 
 	switch (index) {
 	case 0:
@@ -258,14 +259,14 @@ static uint32_t *word_of_others(unsigned index)
 		return &rkey_export->header->shared_is_off;
 	case 2:
 		return (uint32_t *)((uint8_t *)rkey_export->keys +
-				    ((const uint8_t *)again->sequence_at -
+				    ((const uint8_t *)template->sequence_at -
 				     (const uint8_t *)peer_memory->keys));
 	default:
-		return (uint32_t *)again->serial_at;
+		return (uint32_t *)template->serial_at;
 	}
 }
 
-static void test_what_others_change_is_seen(void **state)
+static void test_changes_by_others_end_the_template(void **state)
 {
 	const struct write write = usual_write();
 
@@ -281,17 +282,17 @@ static void test_what_others_change_is_seen(void **state)
 		uint32_t *word = word_of_others(i);
 
 		__atomic_add_fetch(word, 2, __ATOMIC_SEQ_CST);
-		assert_false(place_again(&write));
+		assert_false(post_by_template(&write));
 		__atomic_sub_fetch(word, 2, __ATOMIC_SEQ_CST);
 		assert_memory_equal(shared(), before, 8);
-		expect_again(&write);
+		expect_by_template(&write);
 		assert_memory_equal(shared(), pair.ends[0].buffer, 8);
 	}
 	share(0);
 }
 
 /* Any other use of the lock ends the template; a poll that finds nothing does not. */
-static void test_what_is_done_meanwhile_makes_it_forget(void **state)
+static void test_other_uses_of_the_lock_end_the_template(void **state)
 {
 	struct pair_end *end = &pair.ends[0];
 	const struct write write = usual_write();
@@ -304,13 +305,13 @@ static void test_what_is_done_meanwhile_makes_it_forget(void **state)
 	remember(&write);
 	adapter_lock(end->adapter);
 	adapter_unlock(end->adapter);
-	assert_false(place_again(&write));
+	assert_false(post_by_template(&write));
 
 	remember(&write);
 	pair_post_receive(&pair.ends[1], 5, 100);
 	remember(&write);
 	(void)pair_post_as_verbs(100, SEND_SIGNALED, 5);
-	assert_false(place_again(&write));
+	assert_false(post_by_template(&write));
 	pair_take_both(100, 5);
 
 	do {
@@ -319,7 +320,7 @@ static void test_what_is_done_meanwhile_makes_it_forget(void **state)
 		adapter_lock(end->adapter);
 		has_progressed = adapter_poll(end->adapter);
 		adapter_unlock_unchanged(end->adapter);
-	} while (has_progressed || !place_again(&write));
+	} while (has_progressed || !post_by_template(&write));
 	assert_int_equal(take_completions(&wr_id), 1);
 	share(0);
 }
@@ -336,14 +337,14 @@ static void test_a_full_queue_is_left(void **state)
 	share(PLACE + 1);
 	remember(&write); /* signaled: all slots are free */
 	write.flags = 0;
-	while (place_again(&write) || place(&write))
+	while (post_by_template(&write) || post_write(&write))
 		assert_true(++count <= qp->requester.queue.requests_max);
 	assert_int_equal(count, qp->requester.queue.requests_max);
-	assert_false(place_again(&write));
+	assert_false(post_by_template(&write));
 	/* As if the slots had been freed. */
 	qp->requester.queue.head = qp->requester.queue.done;
 	write.flags = SEND_SIGNALED;
-	assert_true(place(&write));
+	assert_true(post_write(&write));
 	assert_int_equal(take_completions(&wr_id), 1);
 	share(0);
 }
@@ -359,23 +360,23 @@ static void test_a_completion_without_room_ends_the_queue_pair(void **state)
 	remember(&write);
 	for (unsigned i = 0; end->qp->qp.state == QP_RTS; i++) {
 		assert_true(i <= end->cq->ring.slot_count);
-		if (!place_again(&write))
-			assert_true(place(&write));
+		if (!post_by_template(&write))
+			assert_true(post_write(&write));
 	}
-	assert_null(pair_attachment()->rma_template.qp);
-	assert_false(place_again(&write));
-	assert_false(place(&write));
+	assert_null(pair_runtime()->rma_template.qp);
+	assert_false(post_by_template(&write));
+	assert_false(post_write(&write));
 	share(0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_writes_do_what_others_do),
-		cmocka_unit_test(test_what_is_not_like_it_is_left),
+		cmocka_unit_test(test_templated_writes_leave_the_state_of_others),
+		cmocka_unit_test(test_requests_that_do_not_match_the_template_are_left),
 		cmocka_unit_test(test_inline_bytes_have_no_key),
-		cmocka_unit_test(test_what_others_change_is_seen),
-		cmocka_unit_test(test_what_is_done_meanwhile_makes_it_forget),
+		cmocka_unit_test(test_changes_by_others_end_the_template),
+		cmocka_unit_test(test_other_uses_of_the_lock_end_the_template),
 		cmocka_unit_test(test_a_full_queue_is_left),
 		cmocka_unit_test(test_a_completion_without_room_ends_the_queue_pair),
 	};

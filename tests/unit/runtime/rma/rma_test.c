@@ -15,7 +15,7 @@
 /* All direct channels: there is one. */
 static uint64_t bytes_in_rings(void)
 {
-	return pair_attachment()->channel_count ? pair_attachment()->channels[0]->out.tail : 0;
+	return pair_runtime()->channel_count ? pair_runtime()->channels[0]->out.tail : 0;
 }
 
 static void one_sided(enum send_opcode opcode, uint32_t byte_count, uint32_t seed)
@@ -98,7 +98,7 @@ static void test_counters_go_on(void **state)
 	assert_int_equal(counters[2].returned_packets - returned, 1);
 }
 
-static void test_a_new_generation_ends_it_until_the_flow_is_direct_again(void **state)
+static void test_a_new_generation_ends_short_sends_until_the_flow_is_direct_again(void **state)
 {
 	uint32_t before = pair_fabric_packets();
 
@@ -371,7 +371,8 @@ int main(void)
 		cmocka_unit_test(test_requests_soon_need_no_packets),
 		cmocka_unit_test(test_sends_and_one_sided_requests_mix),
 		cmocka_unit_test(test_counters_go_on),
-		cmocka_unit_test(test_a_new_generation_ends_it_until_the_flow_is_direct_again),
+		cmocka_unit_test(
+			test_a_new_generation_ends_short_sends_until_the_flow_is_direct_again),
 		cmocka_unit_test(test_a_stream_of_writes_comes_to_need_no_packets),
 		cmocka_unit_test(test_what_follows_a_question_waits_for_its_answer),
 		cmocka_unit_test(test_a_long_request_waits_for_the_answer_to_its_question),

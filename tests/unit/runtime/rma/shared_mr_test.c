@@ -245,19 +245,19 @@ static void test_memory_that_replaced_a_part_is_not_what_was_there(void **state)
 	assert_int_equal(shared_mr.other_count, 0);
 }
 
-static bool all_is_lent(void *context, const uint8_t *begin, size_t byte_count)
+static bool all_is_zcopy(void *context, const uint8_t *begin, size_t byte_count)
 {
 	return begin == context && byte_count == 2 * PAGE;
 }
 
-static void test_what_is_lent_stays_as_it_was(void **state)
+static void test_referenced_memory_stays_as_it_was(void **state)
 {
 	uint8_t before[2 * PAGE];
 	uint64_t place;
 
 	(void)state;
 	memcpy(before, bytes, sizeof(before));
-	shared_mr.is_lent = all_is_lent;
+	shared_mr.is_lent = all_is_zcopy;
 	shared_mr.context = bytes;
 	for (unsigned i = 0; i < 2; i++) {
 		place = shared_mr_take(&shared_mr, bytes, 2 * PAGE, false);
@@ -433,7 +433,7 @@ int main(void)
 		CASE(test_what_overlaps_a_region_that_stayed_stays),
 		CASE(test_a_region_that_stayed_goes_without_a_trace),
 		CASE(test_memory_that_replaced_a_part_is_not_what_was_there),
-		CASE(test_what_is_lent_stays_as_it_was),
+		CASE(test_referenced_memory_stays_as_it_was),
 		CASE(test_only_private_writable_memory_moves),
 		CASE(test_locked_memory_stays),
 		CASE(test_only_rings_of_the_program_keep_its_memory_where_it_is),

@@ -124,24 +124,24 @@ static void post(unsigned number, uint32_t byte_count, uint32_t flags, enum send
 	adapter_send(pair.ends[0].adapter, sender);
 }
 
-static uint32_t lent_count(void)
+static uint32_t zcopy_count(void)
 {
 	return pair_channel()->zcopies.tail - pair_channel()->zcopies.taken_back;
 }
 
-static void lend(unsigned number, uint32_t byte_count)
+static void post_zcopy(unsigned number, uint32_t byte_count)
 {
-	uint32_t before = lent_count();
+	uint32_t before = zcopy_count();
 
 	pair_channel()->zcopies.ring = NULL; /* no program is known to wait */
 	post(number, byte_count, SEND_SIGNALED, SEND_SEND);
-	assert_int_equal(lent_count(), before + 1);
+	assert_int_equal(zcopy_count(), before + 1);
 }
 
 /* What any other thread that takes the lock between two posts does. */
 static void something_happens(void)
 {
-	pair_attachment()->burst.qp = NULL;
+	pair_runtime()->burst.qp = NULL;
 }
 
 static void progress(void)
@@ -190,7 +190,7 @@ static int begin(void **state)
 {
 	(void)state;
 	adapter_lock(pair.ends[0].adapter);
-	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
+	pair_runtime()->progress_mode = PROGRESS_STAYING_OUT;
 	pair_channel()->zcopies.copies_left = 0;
 	pair_channel()->zcopies.copies_next = 64;
 	pair_channel()->zcopies.returned = 0;
@@ -203,7 +203,7 @@ static int end(void **state)
 	(void)state;
 	assert_null(cq_first(pair.ends[0].cq));
 	assert_null(cq_first(pair.ends[1].cq));
-	assert_true(list_is_empty(&pair_attachment()->lending));
+	assert_true(list_is_empty(&pair_runtime()->lending));
 	adapter_unlock(pair.ends[0].adapter);
 	return 0;
 }
@@ -219,8 +219,8 @@ static void test_a_datagram_is_done_when_it_was_read(void **state)
 			sizes[i] > STEP_BYTES - GRH_BYTES ? STEP_BYTES - GRH_BYTES : sizes[i];
 
 		post_receive(i);
-		lend(i, byte_count);
-		(void)ud_zcopies_return(pair_attachment(), 0);
+		post_zcopy(i, byte_count);
+		(void)ud_zcopies_return(pair_runtime(), 0);
 		assert_null(cq_first(pair.ends[0].cq));
 		progress();
 		expect_received(i, byte_count);
@@ -233,13 +233,13 @@ static void test_requests_end_in_their_order(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 6; i++)
 		post_receive(i);
-	lend(0, DATAGRAM_BYTES);
+	post_zcopy(0, DATAGRAM_BYTES);
 	post(1, 16, SEND_SIGNALED, SEND_SEND);
 	post(2, 16, 0, SEND_SEND);
-	lend(3, DATAGRAM_BYTES);
+	post_zcopy(3, DATAGRAM_BYTES);
 	post(4, DATAGRAM_BYTES, 0, SEND_SEND);
 	post(5, 16, SEND_SIGNALED, SEND_SEND);
-	assert_int_equal(lent_count(), 3);
+	assert_int_equal(zcopy_count(), 3);
 	assert_null(cq_first(pair.ends[0].cq));
 	progress();
 	for (unsigned i = 0; i < 6; i++)
@@ -253,26 +253,26 @@ static void test_requests_end_in_their_order(void **state)
 }
 
 /* Datagrams posted in a row differ only in their payload; all others take the full path. */
-static void test_those_in_a_row_are_lent_as_the_first_was(void **state)
+static void test_datagrams_in_a_row_go_by_reference_as_the_first_did(void **state)
 {
-	const struct burst_out *burst = &pair_attachment()->burst;
+	const struct burst_out *burst = &pair_runtime()->burst;
 	const uint32_t psn = sender->qp.requester.next_psn.value;
 
 	(void)state;
 	for (unsigned i = 0; i < 9; i++)
 		post_receive(i);
 	for (unsigned i = 0; i < 4; i++) {
-		lend(i, DATAGRAM_BYTES);
+		post_zcopy(i, DATAGRAM_BYTES);
 		assert_true(burst->qp == &sender->qp && burst->is_lent);
 		assert_int_equal(burst->payload_bytes, DATAGRAM_BYTES);
 	}
-	lend(4, DATAGRAM_BYTES + 3);
+	post_zcopy(4, DATAGRAM_BYTES + 3);
 	post(5, DATAGRAM_BYTES + 3, SEND_SIGNALED | SEND_SOLICITED, SEND_SEND);
 	post(6, DATAGRAM_BYTES + 3, SEND_SIGNALED, SEND_SEND_IMMEDIATE);
-	assert_int_equal(lent_count(), 7);
+	assert_int_equal(zcopy_count(), 7);
 	pair_channel()->zcopies.copies_left = 1;
 	post(7, DATAGRAM_BYTES + 3, SEND_SIGNALED, SEND_SEND);
-	assert_int_equal(lent_count(), 7);
+	assert_int_equal(zcopy_count(), 7);
 	post(8, 16, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(sender->qp.requester.next_psn.value, (psn + 9) & 0xffffff);
 	progress();
@@ -292,7 +292,7 @@ static void test_immediate_data_comes_along(void **state)
 	(void)state;
 	post_receive(1);
 	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND_IMMEDIATE);
-	assert_int_equal(lent_count(), 1);
+	assert_int_equal(zcopy_count(), 1);
 	progress();
 	assert_non_null(cq_first(pair.ends[1].cq));
 	assert_int_equal(cq_first(pair.ends[1].cq)->flags, COMPLETION_HAS_IMMEDIATE);
@@ -306,10 +306,10 @@ static void test_what_is_taken_back_arrives_as_it_was(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 8; i++) {
 		post_receive(i);
-		lend(i, DATAGRAM_BYTES + i);
+		post_zcopy(i, DATAGRAM_BYTES + i);
 	}
-	ud_zcopies_end(pair_attachment(), 0);
-	assert_int_equal(lent_count(), 0);
+	ud_zcopies_end(pair_runtime(), 0);
+	assert_int_equal(zcopy_count(), 0);
 	for (unsigned i = 0; i < 8; i++) {
 		expect_sent(i, COMPLETION_SUCCESS);
 		/* The memory is the program's again. */
@@ -317,7 +317,7 @@ static void test_what_is_taken_back_arrives_as_it_was(void **state)
 	}
 	/* And later zcopy datagrams are not among them. */
 	post_receive(8);
-	lend(8, DATAGRAM_BYTES);
+	post_zcopy(8, DATAGRAM_BYTES);
 	progress();
 	for (unsigned i = 0; i < 8; i++)
 		expect_received(i, DATAGRAM_BYTES + i);
@@ -333,13 +333,13 @@ static void test_what_was_read_is_not_put_into_the_ring(void **state)
 		unsigned number = lap % 8;
 
 		post_receive(number);
-		lend(number, DATAGRAM_BYTES);
-		receive_all(pair_attachment(), 0);
+		post_zcopy(number, DATAGRAM_BYTES);
+		receive_all(pair_runtime(), 0);
 		expect_received(number, DATAGRAM_BYTES);
 		/* The record was read, but its request has not completed. */
 		post_receive(number + 8);
-		lend(number + 8, DATAGRAM_BYTES);
-		ud_zcopies_take_back(pair_attachment());
+		post_zcopy(number + 8, DATAGRAM_BYTES);
+		ud_zcopies_take_back(pair_runtime());
 		memset(bytes_of(number), 0xff, STEP_BYTES);
 		memset(bytes_of(number + 8), 0xff, STEP_BYTES);
 		progress();
@@ -359,11 +359,11 @@ static void test_a_receiver_that_takes_nothing_is_not_waited_for(void **state)
 		uint32_t copies = 64u << round;
 
 		post_receive(round);
-		lend(round, DATAGRAM_BYTES);
-		assert_false(ud_zcopies_watch(pair_attachment(), now));
-		assert_false(ud_zcopies_watch(pair_attachment(), now + MICROSECONDS(15)));
-		assert_int_equal(lent_count(), 1);
-		assert_true(ud_zcopies_watch(pair_attachment(), now + MICROSECONDS(25)));
+		post_zcopy(round, DATAGRAM_BYTES);
+		assert_false(ud_zcopies_watch(pair_runtime(), now));
+		assert_false(ud_zcopies_watch(pair_runtime(), now + MICROSECONDS(15)));
+		assert_int_equal(zcopy_count(), 1);
+		assert_true(ud_zcopies_watch(pair_runtime(), now + MICROSECONDS(25)));
 		expect_sent(round, COMPLETION_SUCCESS);
 		memset(bytes_of(round), 0xff, STEP_BYTES);
 		progress();
@@ -372,7 +372,7 @@ static void test_a_receiver_that_takes_nothing_is_not_waited_for(void **state)
 		for (uint32_t i = 0; i < copies; i++) {
 			post_receive(8);
 			post(8, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
-			assert_int_equal(lent_count(), 0);
+			assert_int_equal(zcopy_count(), 0);
 			expect_sent(8, COMPLETION_SUCCESS);
 			progress();
 			expect_received(8, DATAGRAM_BYTES);
@@ -406,7 +406,7 @@ static void test_what_was_sent_before_an_error_arrives(void **state)
 {
 	(void)state;
 	post_receive(1);
-	lend(1, DATAGRAM_BYTES);
+	post_zcopy(1, DATAGRAM_BYTES);
 	modify(QP_ERROR);
 	expect_sent(1, COMPLETION_SUCCESS);
 	memset(bytes_of(1), 0xff, STEP_BYTES);
@@ -417,7 +417,7 @@ static void test_what_was_sent_before_an_error_arrives(void **state)
 	modify(QP_RESET);
 	restart();
 	post_receive(3);
-	lend(3, DATAGRAM_BYTES);
+	post_zcopy(3, DATAGRAM_BYTES);
 	/* A reset forgets the posted requests, and still sends their datagrams. */
 	modify(QP_RESET);
 	memset(bytes_of(3), 0xff, STEP_BYTES);
@@ -430,7 +430,7 @@ static void test_a_queue_that_drains_has_its_memory_at_once(void **state)
 {
 	(void)state;
 	post_receive(1);
-	lend(1, DATAGRAM_BYTES);
+	post_zcopy(1, DATAGRAM_BYTES);
 	modify(QP_SQD);
 	expect_sent(1, COMPLETION_SUCCESS);
 	assert_false(sender->qp.attributes.is_draining);
@@ -440,11 +440,11 @@ static void test_a_queue_that_drains_has_its_memory_at_once(void **state)
 	modify(QP_RTS);
 }
 
-static void test_a_request_that_fails_ends_after_those_that_are_lent(void **state)
+static void test_a_failing_request_completes_after_zcopy_datagrams(void **state)
 {
 	(void)state;
 	post_receive(1);
-	lend(1, DATAGRAM_BYTES);
+	post_zcopy(1, DATAGRAM_BYTES);
 	wrong_key_bits = 0xff00;
 	post(2, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
 	wrong_key_bits = 0;
@@ -456,19 +456,19 @@ static void test_a_request_that_fails_ends_after_those_that_are_lent(void **stat
 	modify(QP_RTS);
 }
 
-static void test_a_receiver_off_the_lane_takes_them_as_packets(void **state)
+static void test_a_receiver_without_the_fast_path_takes_them_as_packets(void **state)
 {
 	(void)state;
 	for (unsigned is_taken_back = 0; is_taken_back < 2; is_taken_back++) {
 		post_receive(1);
-		lend(1, DATAGRAM_BYTES + 1);
+		post_zcopy(1, DATAGRAM_BYTES + 1);
 		if (is_taken_back) {
-			ud_zcopies_take_back(pair_attachment());
+			ud_zcopies_take_back(pair_runtime());
 			memset(bytes_of(1), 0xff, STEP_BYTES);
 		}
-		pair_attachment()->may_go_fast = false;
+		pair_runtime()->may_go_fast = false;
 		progress();
-		pair_attachment()->may_go_fast = true;
+		pair_runtime()->may_go_fast = true;
 		expect_received(1, DATAGRAM_BYTES + 1);
 		expect_sent(1, COMPLETION_SUCCESS);
 	}
@@ -478,12 +478,12 @@ static void test_it_waits_in_the_ring_for_a_receive(void **state)
 {
 	(void)state;
 	for (unsigned is_taken_back = 0; is_taken_back < 2; is_taken_back++) {
-		lend(1, DATAGRAM_BYTES);
+		post_zcopy(1, DATAGRAM_BYTES);
 		progress();
 		assert_null(cq_first(pair.ends[0].cq));
 		assert_true(channel_holds_back(pair_channel()));
 		if (is_taken_back) {
-			ud_zcopies_take_back(pair_attachment());
+			ud_zcopies_take_back(pair_runtime());
 			memset(bytes_of(1), 0xff, STEP_BYTES);
 		}
 		post_receive(1);
@@ -493,38 +493,38 @@ static void test_it_waits_in_the_ring_for_a_receive(void **state)
 	}
 }
 
-static void test_those_who_do_not_poll_lend_nothing(void **state)
+static void test_senders_that_do_not_poll_send_no_zcopy(void **state)
 {
 	(void)state;
 	post_receive(1);
-	pair_attachment()->progress_mode = PROGRESS_LISTENING;
-	pair_attachment()->progress_wakes_at = 0;
+	pair_runtime()->progress_mode = PROGRESS_LISTENING;
+	pair_runtime()->progress_wakes_at = 0;
 	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
-	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
-	assert_int_equal(lent_count(), 0);
+	pair_runtime()->progress_mode = PROGRESS_STAYING_OUT;
+	assert_int_equal(zcopy_count(), 0);
 	expect_sent(1, COMPLETION_SUCCESS);
 	progress();
 	expect_received(1, DATAGRAM_BYTES);
 }
 
-static void test_those_who_wait_for_each_lend_nothing(void **state)
+static void test_senders_that_wait_for_each_datagram_send_no_zcopy(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 4; i++)
 		post_receive(i);
 	post(0, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
 	something_happens();
-	ud_zcopies_end(pair_attachment(), 0);
+	ud_zcopies_end(pair_runtime(), 0);
 	expect_sent(0, COMPLETION_SUCCESS);
 	/* The program has taken that completion. */
 	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
-	assert_int_equal(lent_count(), 0);
+	assert_int_equal(zcopy_count(), 0);
 	expect_sent(1, COMPLETION_SUCCESS);
 	post(2, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
-	assert_int_equal(lent_count(), 0);
+	assert_int_equal(zcopy_count(), 0);
 	/* And now it has not. */
 	post(3, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
-	assert_int_equal(lent_count(), 1);
+	assert_int_equal(zcopy_count(), 1);
 	expect_sent(2, COMPLETION_SUCCESS);
 	progress();
 	expect_sent(3, COMPLETION_SUCCESS);
@@ -532,28 +532,28 @@ static void test_those_who_wait_for_each_lend_nothing(void **state)
 		expect_received(i, DATAGRAM_BYTES);
 }
 
-static void test_short_and_inline_ones_are_not_lent(void **state)
+static void test_short_and_inline_datagrams_do_not_go_by_reference(void **state)
 {
 	(void)state;
 	post_receive(1);
 	post(1, ZCOPY_BYTES_MIN - 1, SEND_SIGNALED, SEND_SEND);
-	assert_int_equal(lent_count(), 0);
+	assert_int_equal(zcopy_count(), 0);
 	expect_sent(1, COMPLETION_SUCCESS);
 	progress();
 	expect_received(1, ZCOPY_BYTES_MIN - 1);
 }
 
 /* Requests of a queue pair complete in order: records of two rings are not read in one order. */
-static void test_one_ring_at_a_time_borrows_from_a_queue_pair(void **state)
+static void test_zcopy_datagrams_of_a_queue_pair_use_one_ring_at_a_time(void **state)
 {
 	(void)state;
 	post_receive(1);
 	post_receive(2);
-	lend(1, DATAGRAM_BYTES);
+	post_zcopy(1, DATAGRAM_BYTES);
 	something_happens();
 	sender->qp.header_cache.route = &pair;
 	post(2, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
-	assert_int_equal(lent_count(), 1);
+	assert_int_equal(zcopy_count(), 1);
 	progress();
 	expect_received(1, DATAGRAM_BYTES);
 	expect_received(2, DATAGRAM_BYTES);
@@ -565,17 +565,17 @@ static void test_a_reader_shows_how_far_it_came_when_nothing_comes(void **state)
 {
 	(void)state;
 	post_receive(1);
-	lend(1, DATAGRAM_BYTES);
+	post_zcopy(1, DATAGRAM_BYTES);
 	for (unsigned i = 0; i <= UD_ZCOPY_IDLE_ROUNDS; i++) {
 		(void)adapter_poll(pair.ends[1].adapter);
-		(void)ud_zcopies_return(pair_attachment(), 0);
+		(void)ud_zcopies_return(pair_runtime(), 0);
 	}
 	expect_received(1, DATAGRAM_BYTES);
 	expect_sent(1, COMPLETION_SUCCESS);
 }
 
 /* A record that a peer writes into a ring is untrusted. */
-static void test_tickets_for_what_is_not_shared_are_refused(void **state)
+static void test_references_to_memory_that_is_not_shared_are_refused(void **state)
 {
 	static const struct {
 		struct ud_zcopy_ticket ticket;
@@ -597,15 +597,14 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 					     .port = 1 << 8 | 1,
 					     .packet_count = 1,
 					     .body = body};
-		uint64_t malformed = pair_attachment()->malformed;
+		uint64_t malformed = pair_runtime()->malformed;
 
 		memcpy(body, &records[i].ticket, sizeof(records[i].ticket));
-		assert_null(ud_zcopy_receive(pair_attachment(), pair_channel(), 0, &record));
-		ud_zcopy_receive_packet(pair_attachment(), pair_channel(), 0, &record);
-		assert_int_equal(pair_attachment()->malformed, malformed + 1);
+		assert_null(ud_zcopy_receive(pair_runtime(), pair_channel(), 0, &record));
+		ud_zcopy_receive_packet(pair_runtime(), pair_channel(), 0, &record);
+		assert_int_equal(pair_runtime()->malformed, malformed + 1);
 		for (record.byte_count = 0; record.byte_count < 40; record.byte_count++)
-			assert_null(
-				ud_zcopy_receive(pair_attachment(), pair_channel(), 0, &record));
+			assert_null(ud_zcopy_receive(pair_runtime(), pair_channel(), 0, &record));
 	}
 	pair_channel()->release_in = 0;
 }
@@ -615,11 +614,11 @@ static void test_a_region_goes_and_what_was_sent_from_it_arrives(void **state)
 {
 	(void)state;
 	post_receive(1);
-	lend(1, DATAGRAM_BYTES);
+	post_zcopy(1, DATAGRAM_BYTES);
 	assert_int_equal(
 		region_deregister(&adapter_hca(pair.ends[0].adapter)->memory, pair.ends[0].region),
 		0);
-	assert_int_equal(lent_count(), 0);
+	assert_int_equal(zcopy_count(), 0);
 	memset(bytes_of(1), 0xff, STEP_BYTES);
 	progress();
 	expect_received(1, DATAGRAM_BYTES);
@@ -633,22 +632,22 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LOAN_TEST(test_a_datagram_is_done_when_it_was_read),
 		LOAN_TEST(test_requests_end_in_their_order),
-		LOAN_TEST(test_those_in_a_row_are_lent_as_the_first_was),
+		LOAN_TEST(test_datagrams_in_a_row_go_by_reference_as_the_first_did),
 		LOAN_TEST(test_immediate_data_comes_along),
 		LOAN_TEST(test_what_is_taken_back_arrives_as_it_was),
 		LOAN_TEST(test_what_was_read_is_not_put_into_the_ring),
 		LOAN_TEST(test_a_receiver_that_takes_nothing_is_not_waited_for),
 		LOAN_TEST(test_what_was_sent_before_an_error_arrives),
 		LOAN_TEST(test_a_queue_that_drains_has_its_memory_at_once),
-		LOAN_TEST(test_a_request_that_fails_ends_after_those_that_are_lent),
-		LOAN_TEST(test_a_receiver_off_the_lane_takes_them_as_packets),
+		LOAN_TEST(test_a_failing_request_completes_after_zcopy_datagrams),
+		LOAN_TEST(test_a_receiver_without_the_fast_path_takes_them_as_packets),
 		LOAN_TEST(test_it_waits_in_the_ring_for_a_receive),
-		LOAN_TEST(test_those_who_do_not_poll_lend_nothing),
-		LOAN_TEST(test_those_who_wait_for_each_lend_nothing),
-		LOAN_TEST(test_short_and_inline_ones_are_not_lent),
-		LOAN_TEST(test_one_ring_at_a_time_borrows_from_a_queue_pair),
+		LOAN_TEST(test_senders_that_do_not_poll_send_no_zcopy),
+		LOAN_TEST(test_senders_that_wait_for_each_datagram_send_no_zcopy),
+		LOAN_TEST(test_short_and_inline_datagrams_do_not_go_by_reference),
+		LOAN_TEST(test_zcopy_datagrams_of_a_queue_pair_use_one_ring_at_a_time),
 		LOAN_TEST(test_a_reader_shows_how_far_it_came_when_nothing_comes),
-		LOAN_TEST(test_tickets_for_what_is_not_shared_are_refused),
+		LOAN_TEST(test_references_to_memory_that_is_not_shared_are_refused),
 		LOAN_TEST(test_a_region_goes_and_what_was_sent_from_it_arrives),
 	};
 

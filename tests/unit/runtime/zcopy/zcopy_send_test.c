@@ -94,15 +94,15 @@ static void test_short_ones_do_not(void **state)
 static void test_they_are_posted_and_sent_in_one_go(void **state)
 {
 	time_ns start = runtime_now();
-	unsigned by_lane = 0;
+	unsigned fast_count = 0;
 
 	(void)state;
 	warm_up();
-	for (uint32_t i = 0; by_lane < 100; i++) {
+	for (uint32_t i = 0; fast_count < 100; i++) {
 		uint32_t byte_count = 1024 + i * 977 % 200000;
 
 		pair_post_receive(&pair.ends[1], i, PAIR_BUFFER_BYTES);
-		by_lane += pair_post_as_verbs(byte_count, 0, i);
+		fast_count += pair_post_as_verbs(byte_count, 0, i);
 		pair_take_both(byte_count, i);
 		assert_false(pair_is_overdue(start));
 	}
@@ -124,7 +124,7 @@ static void test_immediate_data_comes_along(void **state)
 	assert_memory_equal(pair.ends[0].buffer, pair.ends[1].buffer, 5000);
 }
 
-static void test_a_receiver_off_the_lane_takes_them_as_packets(void **state)
+static void test_a_receiver_without_the_fast_path_takes_them_as_packets(void **state)
 {
 	(void)state;
 	warm_up();
@@ -134,9 +134,9 @@ static void test_a_receiver_off_the_lane_takes_them_as_packets(void **state)
 		pair_post_receive(&pair.ends[1], i, PAIR_BUFFER_BYTES);
 		adapter_lock(pair.ends[0].adapter);
 		assert_int_equal(send_locked(SEND_SEND, byte_count, i), RING_CACHE_LINE);
-		pair_attachment()->may_go_fast = false;
+		pair_runtime()->may_go_fast = false;
 		adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
-		pair_attachment()->may_go_fast = true;
+		pair_runtime()->may_go_fast = true;
 		adapter_unlock(pair.ends[0].adapter);
 		pair_take_both(byte_count, i);
 	}
@@ -164,22 +164,22 @@ static void test_messages_outlive_the_sharing(void **state)
 	warm_up();
 	pair_post_receive(&pair.ends[1], 6, PAIR_BUFFER_BYTES);
 	adapter_lock(pair.ends[0].adapter);
-	assert_false(zcopy_is_sending_from(pair_attachment(), buffer, PAIR_BUFFER_BYTES));
+	assert_false(zcopy_is_sending_from(pair_runtime(), buffer, PAIR_BUFFER_BYTES));
 	assert_int_equal(send_locked(SEND_SEND, 9000, 6), RING_CACHE_LINE);
-	assert_true(zcopy_is_sending_from(pair_attachment(), buffer, 1));
-	assert_true(zcopy_is_sending_from(pair_attachment(), buffer + 8999, 1));
-	assert_false(zcopy_is_sending_from(pair_attachment(), buffer + 9000, 1));
-	assert_false(zcopy_is_sending_from(pair_attachment(), buffer - 1, 1));
-	pair_attachment()->rkey_export.header->shared_is_off = 1;
-	pair_attachment()->rkey_export.shared_mr->is_on = false;
+	assert_true(zcopy_is_sending_from(pair_runtime(), buffer, 1));
+	assert_true(zcopy_is_sending_from(pair_runtime(), buffer + 8999, 1));
+	assert_false(zcopy_is_sending_from(pair_runtime(), buffer + 9000, 1));
+	assert_false(zcopy_is_sending_from(pair_runtime(), buffer - 1, 1));
+	pair_runtime()->rkey_export.header->shared_is_off = 1;
+	pair_runtime()->rkey_export.shared_mr->is_on = false;
 	adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
 	assert_non_null(cq_first(pair.ends[1].cq));
 	adapter_unlock(pair.ends[0].adapter);
 	pair_take_both(9000, 6);
 	adapter_lock(pair.ends[0].adapter);
-	assert_false(zcopy_is_sending_from(pair_attachment(), buffer, PAIR_BUFFER_BYTES));
-	pair_attachment()->rkey_export.header->shared_is_off = 0;
-	pair_attachment()->rkey_export.shared_mr->is_on = true;
+	assert_false(zcopy_is_sending_from(pair_runtime(), buffer, PAIR_BUFFER_BYTES));
+	pair_runtime()->rkey_export.header->shared_is_off = 0;
+	pair_runtime()->rkey_export.shared_mr->is_on = true;
 	adapter_unlock(pair.ends[0].adapter);
 }
 
@@ -193,9 +193,9 @@ static void test_what_another_took_back_is_asked_for_at_once(void **state)
 		adapter_lock(pair.ends[0].adapter);
 		assert_int_equal(send_locked(SEND_SEND, 9000, 7), RING_CACHE_LINE);
 		zcopy_revoke(&pair.ends[0].qp->qp);
-		pair_attachment()->may_go_fast = !is_long_way;
+		pair_runtime()->may_go_fast = !is_long_way;
 		adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
-		pair_attachment()->may_go_fast = true;
+		pair_runtime()->may_go_fast = true;
 		assert_null(cq_first(pair.ends[1].cq));
 		assert_true(pair.ends[1].qp->qp.responder.nak_was_sent);
 		adapter_unlock(pair.ends[0].adapter);
@@ -204,7 +204,7 @@ static void test_what_another_took_back_is_asked_for_at_once(void **state)
 }
 
 /* A record that a peer writes into a ring is untrusted. */
-static void test_tickets_for_what_is_not_shared_are_refused(void **state)
+static void test_references_to_memory_that_is_not_shared_are_refused(void **state)
 {
 	static const struct zcopy_ticket tickets[] = {
 		{.place = RKEY_EXPORT_SHARED_BYTES, .byte_count = 1},
@@ -227,15 +227,15 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 					     .port = 1 << 8 | 1,
 					     .packet_count = 4,
 					     .body = body};
-		uint64_t malformed = pair_attachment()->malformed;
+		uint64_t malformed = pair_runtime()->malformed;
 
 		memcpy(body + 20, &tickets[i], sizeof(tickets[i]));
-		assert_null(zcopy_receive(pair_attachment(), pair_channel(), 0, &record));
-		zcopy_receive_packets(pair_attachment(), pair_channel(), 0, &record);
-		assert_int_equal(pair_attachment()->malformed, malformed + 1);
+		assert_null(zcopy_receive(pair_runtime(), pair_channel(), 0, &record));
+		zcopy_receive_packets(pair_runtime(), pair_channel(), 0, &record);
+		assert_int_equal(pair_runtime()->malformed, malformed + 1);
 		for (record.byte_count = 0; record.byte_count < 20 + sizeof(tickets[i]);
 		     record.byte_count++)
-			assert_null(zcopy_receive(pair_attachment(), pair_channel(), 0, &record));
+			assert_null(zcopy_receive(pair_runtime(), pair_channel(), 0, &record));
 	}
 	adapter_unlock(pair.ends[0].adapter);
 	/* The receive that was posted above is still there. */
@@ -274,11 +274,11 @@ int main(void)
 		cmocka_unit_test(test_short_ones_do_not),
 		cmocka_unit_test(test_they_are_posted_and_sent_in_one_go),
 		cmocka_unit_test(test_immediate_data_comes_along),
-		cmocka_unit_test(test_a_receiver_off_the_lane_takes_them_as_packets),
+		cmocka_unit_test(test_a_receiver_without_the_fast_path_takes_them_as_packets),
 		cmocka_unit_test(test_a_receiver_that_is_not_ready_is_asked_again),
 		cmocka_unit_test(test_messages_outlive_the_sharing),
 		cmocka_unit_test(test_what_another_took_back_is_asked_for_at_once),
-		cmocka_unit_test(test_tickets_for_what_is_not_shared_are_refused),
+		cmocka_unit_test(test_references_to_memory_that_is_not_shared_are_refused),
 		cmocka_unit_test(test_what_was_taken_back_is_not_received),
 	};
 

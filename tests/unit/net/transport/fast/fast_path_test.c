@@ -14,7 +14,7 @@
 #include "net/transport/report.h"
 #include "net/transport/responses.h"
 #include "net/transport/retry.h"
-#include "support/arrival_run.h"
+#include "support/burst_of_one.h"
 #include "support/endpoint_compare.h"
 #include "support/rc_pair.h"
 #include "wire/mtu.h"
@@ -39,7 +39,7 @@ struct crossing {
 /* One of the two pairs: the first takes the engine, the second the fast path. */
 struct world {
 	struct rc_pair pair;
-	bool is_express;
+	bool is_fast;
 	bool has_shared_queues;
 	struct receive_queue shared_queues[2];
 	struct crossing flights[FLIGHTS_MAX];
@@ -47,8 +47,8 @@ struct world {
 	uint32_t sent_count[2][2]; /* by direction; requests, answers */
 	uint64_t request_digest[2];
 	unsigned short_send_posted, tx_header_cache, fast_received, fast_acked;
-	unsigned fast_foreseen, fast_again; /* among fast_received */
-	struct crossing last[2];	    /* received by the fast path; its PSN */
+	unsigned fast_predicted, fast_payload; /* among fast_received */
+	struct crossing last[2];	       /* received by the fast path; its PSN */
 	uint32_t inbox_next[2], outbox_next[2];
 };
 
@@ -68,7 +68,7 @@ static void give_rings(struct world *world)
 /* After each call. */
 static void count_completions(struct world *world)
 {
-	for (unsigned side = 0; side < 2 && world->is_express; side++)
+	for (unsigned side = 0; side < 2 && world->is_fast; side++)
 		endpoint_count_completions(end_of(world, side));
 }
 
@@ -84,7 +84,7 @@ static void digest(uint64_t *sum, const uint8_t *bytes, uint32_t byte_count)
 		*sum = (*sum ^ bytes[i]) * 1099511628211u;
 }
 
-static void acknowledge_express(struct world *world, unsigned side)
+static void acknowledge_fast(struct world *world, unsigned side)
 {
 	struct psn psn;
 
@@ -98,7 +98,7 @@ static void acknowledge_express(struct world *world, unsigned side)
 	}
 }
 
-static void send_express(struct world *world, unsigned side)
+static void send_fast(struct world *world, unsigned side)
 {
 	struct endpoint *from = end_of(world, side);
 	struct fast_packet packet;
@@ -144,7 +144,7 @@ static bool is_lost(struct world *world, unsigned side, unsigned kind, uint64_t 
 	return random_below(&random, 1000) < chance;
 }
 
-static void receive_long(struct world *world, struct endpoint *to, struct crossing *crossing)
+static void receive_by_engine(struct world *world, struct endpoint *to, struct crossing *crossing)
 {
 	struct packet packet;
 
@@ -178,8 +178,8 @@ static uint32_t headers_of(const struct qp *qp)
 
 /* Whether the packet could have been a payload record: everything but the payload equals the packet
  * before it, with the next PSN. */
-static bool is_repeat(const struct crossing *last, const struct qp *qp, const uint8_t *bytes,
-		      uint32_t byte_count)
+static bool is_payload_record(const struct crossing *last, const struct qp *qp,
+			      const uint8_t *bytes, uint32_t byte_count)
 {
 	const uint32_t psn_at = FAST_PSN_OFFSET;
 	uint32_t word = get_be32(last->bytes + psn_at);
@@ -204,29 +204,29 @@ static bool receive_predicted(struct world *world, struct endpoint *to, const ui
 }
 
 /* As a poll round does: a payload record that matches the receive template is taken at once. */
-static bool take_express(struct world *world, struct endpoint *to, const struct crossing *last,
-			 const uint8_t *bytes, uint32_t byte_count)
+static bool take_fast(struct world *world, struct endpoint *to, const struct crossing *last,
+		      const uint8_t *bytes, uint32_t byte_count)
 {
 	const uint32_t header_bytes = headers_of(&to->qp);
 
-	if (is_repeat(last, &to->qp, bytes, byte_count) &&
-	    receive_again(&to->qp, world->pair.now, bytes + header_bytes,
-			  byte_count - header_bytes)) {
-		world->fast_again++;
+	if (is_payload_record(last, &to->qp, bytes, byte_count) &&
+	    receive_burst_of_one(&to->qp, world->pair.now, bytes + header_bytes,
+				 byte_count - header_bytes)) {
+		world->fast_payload++;
 		return true;
 	}
 	if (receive_predicted(world, to, bytes, byte_count)) {
-		world->fast_foreseen++;
+		world->fast_predicted++;
 		return true;
 	}
 	return fast_receive(&to->qp, world->pair.now, 1, bytes, bytes, byte_count);
 }
 
-static bool receive_express(struct world *world, struct endpoint *to, const uint8_t *bytes,
-			    uint32_t byte_count)
+static bool receive_fast(struct world *world, struct endpoint *to, const uint8_t *bytes,
+			 uint32_t byte_count)
 {
 	struct crossing *last = &world->last[to == &world->pair.b];
-	bool is_taken = take_express(world, to, last, bytes, byte_count);
+	bool is_taken = take_fast(world, to, last, bytes, byte_count);
 
 	last->byte_count = is_taken ? byte_count : 0;
 	memcpy(last->bytes, bytes, last->byte_count);
@@ -250,11 +250,11 @@ static void deliver(struct world *world, unsigned side, uint64_t seed, unsigned 
 			continue;
 		if (!crossing->byte_count)
 			receive_ack_word(world, to, crossing->psn);
-		else if (world->is_express &&
-			 receive_express(world, to, crossing->bytes, crossing->byte_count))
+		else if (world->is_fast &&
+			 receive_fast(world, to, crossing->bytes, crossing->byte_count))
 			world->fast_received++;
 		else
-			receive_long(world, to, crossing);
+			receive_by_engine(world, to, crossing);
 		count_completions(world);
 	}
 	world->flight_count = 0;
@@ -339,7 +339,7 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 	struct fast_packet packet;
 
 	/* Half of the requests that could go at once do; the others wait for send_fast. */
-	if (world->is_express && request.wr_id & 1 && fast_may_post(&end->qp, &request, &packet)) {
+	if (world->is_fast && request.wr_id & 1 && fast_may_post(&end->qp, &request, &packet)) {
 		struct crossing *crossing = new_crossing(world);
 
 		crossing->byte_count = packet.byte_count;
@@ -365,11 +365,11 @@ static void work(struct world *world, unsigned side, struct random *random)
 static void exchange(struct world *world, struct random *random, uint64_t seed, unsigned chance)
 {
 	for (unsigned side = 0; side < 2; side++) {
-		if (world->is_express)
-			acknowledge_express(world, side);
+		if (world->is_fast)
+			acknowledge_fast(world, side);
 		work(world, side, random);
-		if (world->is_express)
-			send_express(world, side);
+		if (world->is_fast)
+			send_fast(world, side);
 		send_long(world, side);
 		deliver(world, side, seed, chance);
 	}
@@ -439,7 +439,7 @@ static void run_both(enum qp_type type, enum receives receives, uint64_t seed, u
 	options.retry_count = 7;
 	for (unsigned i = 0; i < 2; i++) {
 		memset(&worlds[i], 0, sizeof(worlds[i]));
-		worlds[i].is_express = i == 1;
+		worlds[i].is_fast = i == 1;
 		if (receives == RECEIVES_SHARED)
 			connect_shared(&worlds[i], &options);
 		else
@@ -464,9 +464,9 @@ static void run_both(enum qp_type type, enum receives receives, uint64_t seed, u
 	}
 }
 
-static void test_connections_do_the_same_on_both_ways(void **state)
+static void test_connections_do_the_same_on_both_paths(void **state)
 {
-	unsigned posted = 0, sent = 0, received = 0, acked = 0, again = 0;
+	unsigned posted = 0, sent = 0, received = 0, acked = 0, payloads = 0;
 
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -475,45 +475,45 @@ static void test_connections_do_the_same_on_both_ways(void **state)
 		sent += worlds[1].tx_header_cache;
 		received += worlds[1].fast_received;
 		acked += worlds[1].fast_acked;
-		again += worlds[1].fast_again;
+		payloads += worlds[1].fast_payload;
 	}
 	/* The comparison proves nothing if the fast path is never taken. */
 	assert_true(posted > SEEDS * STEPS / 10);
 	assert_true(sent > SEEDS * STEPS / 20);
 	assert_true(received > SEEDS * STEPS / 20);
 	assert_true(acked > SEEDS * STEPS / 20);
-	assert_true(again > SEEDS);
+	assert_true(payloads > SEEDS);
 }
 
-static void test_unreliable_connections_do_the_same_on_both_ways(void **state)
+static void test_unreliable_connections_do_the_same_on_both_paths(void **state)
 {
-	unsigned received = 0, again = 0;
+	unsigned received = 0, payloads = 0;
 
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		run_both(QP_UC, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
 		received += worlds[1].fast_received;
-		again += worlds[1].fast_again;
+		payloads += worlds[1].fast_payload;
 	}
 	assert_true(received > SEEDS * STEPS / 20);
-	assert_true(again > SEEDS);
+	assert_true(payloads > SEEDS);
 }
 
-static void test_datagrams_do_the_same_on_both_ways(void **state)
+static void test_datagrams_do_the_same_on_both_paths(void **state)
 {
-	unsigned received = 0, again = 0;
+	unsigned received = 0, payloads = 0;
 
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		run_both(QP_UD, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
 		received += worlds[1].fast_received;
-		again += worlds[1].fast_again;
+		payloads += worlds[1].fast_payload;
 	}
 	assert_true(received > SEEDS * STEPS / 20);
-	assert_true(again > SEEDS);
+	assert_true(payloads > SEEDS);
 }
 
-static void test_shared_receive_queues_do_the_same_on_both_ways(void **state)
+static void test_shared_receive_queues_do_the_same_on_both_paths(void **state)
 {
 	static const enum qp_type types[] = {QP_RC, QP_UC, QP_UD};
 	unsigned received = 0;
@@ -546,8 +546,8 @@ static void send_changed(struct world *world, unsigned bit)
 	bool is_packet = packet_decode(bytes, packet.byte_count, 1, &decoded) == PACKET_OK &&
 			 decoded.bth.destination_qpn == world->pair.b.qp.qpn;
 
-	if (world->is_express && get_be24(bytes + LRH_BYTES + 5) == world->pair.b.qp.qpn &&
-	    receive_express(world, &world->pair.b, bytes, packet.byte_count))
+	if (world->is_fast && get_be24(bytes + LRH_BYTES + 5) == world->pair.b.qp.qpn &&
+	    receive_fast(world, &world->pair.b, bytes, packet.byte_count))
 		assert_true(is_packet);
 	else if (is_packet)
 		qp_receive(&world->pair.b.qp, world->pair.now, &decoded);
@@ -559,7 +559,7 @@ static void connect_worlds(enum qp_type type)
 
 	for (unsigned i = 0; i < 2; i++) {
 		memset(&worlds[i], 0, sizeof(worlds[i]));
-		worlds[i].is_express = i == 1;
+		worlds[i].is_fast = i == 1;
 		rc_pair_connect_with(&worlds[i].pair, &options);
 	}
 }
@@ -588,7 +588,7 @@ static void judge_every_changed_bit(enum qp_type type, unsigned header_bytes)
 		}
 }
 
-static void test_every_changed_bit_is_judged_as_on_the_long_way(void **state)
+static void test_every_changed_bit_is_judged_as_by_the_engine(void **state)
 {
 	(void)state;
 	judge_every_changed_bit(QP_RC, FAST_HEADER_BYTES);
@@ -597,7 +597,7 @@ static void test_every_changed_bit_is_judged_as_on_the_long_way(void **state)
 }
 
 /* The header cache ends when the port, the path or the state changes. */
-static void test_what_is_foreseen_is_forgotten_in_time(void **state)
+static void test_the_header_cache_ends_when_port_or_state_change(void **state)
 {
 	(void)state;
 	connect_worlds(QP_RC);
@@ -607,7 +607,7 @@ static void test_what_is_foreseen_is_forgotten_in_time(void **state)
 		send_changed(&worlds[i], NO_BIT);
 		send_changed(&worlds[i], NO_BIT);
 		assert_int_equal(to->received.count, 2);
-		assert_int_equal(worlds[i].fast_foreseen, i);
+		assert_int_equal(worlds[i].fast_predicted, i);
 		/* Another P_Key: packets with the old one are no longer for this port. */
 		to->port.pkeys[0] ^= 1;
 		to->environment.port_changes++;
@@ -680,13 +680,13 @@ static void test_a_queue_pair_in_rtr_receives_once_it_is_established(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_connections_do_the_same_on_both_ways),
+		cmocka_unit_test(test_connections_do_the_same_on_both_paths),
 		cmocka_unit_test(test_a_queue_pair_in_rtr_receives_once_it_is_established),
-		cmocka_unit_test(test_what_is_foreseen_is_forgotten_in_time),
-		cmocka_unit_test(test_unreliable_connections_do_the_same_on_both_ways),
-		cmocka_unit_test(test_datagrams_do_the_same_on_both_ways),
-		cmocka_unit_test(test_shared_receive_queues_do_the_same_on_both_ways),
-		cmocka_unit_test(test_every_changed_bit_is_judged_as_on_the_long_way),
+		cmocka_unit_test(test_the_header_cache_ends_when_port_or_state_change),
+		cmocka_unit_test(test_unreliable_connections_do_the_same_on_both_paths),
+		cmocka_unit_test(test_datagrams_do_the_same_on_both_paths),
+		cmocka_unit_test(test_shared_receive_queues_do_the_same_on_both_paths),
+		cmocka_unit_test(test_every_changed_bit_is_judged_as_by_the_engine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

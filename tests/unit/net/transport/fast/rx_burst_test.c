@@ -20,7 +20,7 @@ static const enum qp_type types[] = {QP_RC, QP_UC, QP_UD};
 struct world {
 	struct rc_pair pair;
 	struct receive_queue shared;
-	bool is_express;
+	bool is_fast;
 	uint32_t packet_bytes;
 	uint8_t packets[1 + MESSAGES][SPACE];
 };
@@ -41,7 +41,7 @@ static void connect_worlds(enum qp_type type, enum queues queues)
 		struct endpoint_options from = endpoint_options_default(type), to = from;
 
 		memset(world, 0, sizeof(*world));
-		world->is_express = i == 1;
+		world->is_fast = i == 1;
 		/* The PSN wraps soon. */
 		from.sq_psn = from.rq_psn = to.sq_psn = to.rq_psn = 0xfffff8;
 		if (queues == SHARED_QUEUES) {
@@ -73,7 +73,7 @@ static void post_to(struct world *world, const struct sge *sges, uint32_t sge_co
 }
 
 /* The buffer of a message in the inbox. */
-static struct sge place_of(struct world *world, unsigned number)
+static struct sge buffer_of(struct world *world, unsigned number)
 {
 	const struct area *inbox = &receiver(world)->inbox;
 
@@ -83,7 +83,7 @@ static struct sge place_of(struct world *world, unsigned number)
 static void post_receives(struct world *world, unsigned first, unsigned count)
 {
 	for (unsigned i = first; i < first + count; i++) {
-		const struct sge sge = place_of(world, i);
+		const struct sge sge = buffer_of(world, i);
 
 		post_to(world, &sge, 1, 1000 + i);
 	}
@@ -105,11 +105,11 @@ static void send_all(struct world *world)
 	}
 	assert_true(
 		fast_receive(to, 0, 1, world->packets[0], world->packets[0], world->packet_bytes));
-	if (world->is_express)
+	if (world->is_fast)
 		endpoint_count_completions(receiver(world));
 }
 
-static void receive_long(struct world *world, unsigned number)
+static void receive_by_engine(struct world *world, unsigned number)
 {
 	struct packet packet;
 
@@ -119,26 +119,27 @@ static void receive_long(struct world *world, unsigned number)
 }
 
 /* Takes up to count messages from the given number on as a burst. Returns how many were taken. */
-static unsigned receive_run(struct world *world, unsigned first, unsigned count)
+static unsigned receive_burst(struct world *world, unsigned first, unsigned count)
 {
-	struct rx_burst run = rx_burst_begin(&receiver(world)->qp, 7, BYTES, count);
+	struct rx_burst burst = rx_burst_begin(&receiver(world)->qp, 7, BYTES, count);
 
-	while (run.count < run.count_max &&
-	       rx_burst_take(&run, world->packets[first + run.count] + world->packet_bytes - BYTES))
+	while (burst.count < burst.count_max &&
+	       rx_burst_take(&burst,
+			     world->packets[first + burst.count] + world->packet_bytes - BYTES))
 		;
-	rx_burst_end(&run);
+	rx_burst_end(&burst);
 	endpoint_count_completions(receiver(world));
-	return run.count;
+	return burst.count;
 }
 
 /* Receives count further messages: a burst takes as many as expected, the rest go as packets. */
 static void receive_others(unsigned count, unsigned expected)
 {
 	for (unsigned i = 1; i <= count; i++)
-		receive_long(&worlds[0], i);
-	assert_int_equal(receive_run(&worlds[1], 1, count), expected);
+		receive_by_engine(&worlds[0], i);
+	assert_int_equal(receive_burst(&worlds[1], 1, count), expected);
 	for (unsigned i = 1 + expected; i <= count; i++) {
-		receive_long(&worlds[1], i);
+		receive_by_engine(&worlds[1], i);
 		endpoint_count_completions(receiver(&worlds[1]));
 	}
 }
@@ -157,7 +158,7 @@ static void compare_worlds(void)
 	assert_memory_equal(worlds[0].pair.b.inbox.bytes, worlds[1].pair.b.inbox.bytes, AREA_BYTES);
 }
 
-static void test_a_run_does_what_its_packets_would_have_done(void **state)
+static void test_a_burst_does_what_its_packets_would_have_done(void **state)
 {
 	(void)state;
 	for (unsigned type = 0; type < 3; type++)
@@ -175,7 +176,7 @@ static void test_a_run_does_what_its_packets_would_have_done(void **state)
 			}
 }
 
-static void test_a_run_ends_where_requests_do(void **state)
+static void test_a_burst_ends_where_receive_requests_do(void **state)
 {
 	(void)state;
 	for (unsigned type = 0; type < 3; type++)
@@ -192,7 +193,7 @@ static void test_a_run_ends_where_requests_do(void **state)
 }
 
 /* And where a program waits for completions, or there is no room for them. */
-static void test_a_run_ends_where_completions_do(void **state)
+static void test_a_burst_ends_where_completions_do(void **state)
 {
 	struct completion_ring *ring;
 
@@ -203,18 +204,18 @@ static void test_a_run_ends_where_completions_do(void **state)
 	send_all(&worlds[1]);
 
 	ring->armed = 1;
-	assert_int_equal(receive_run(&worlds[1], 1, 5), 0);
+	assert_int_equal(receive_burst(&worlds[1], 1, 5), 0);
 	ring->armed = 0;
 	ring->has_overflowed = true;
-	assert_int_equal(receive_run(&worlds[1], 1, 5), 0);
+	assert_int_equal(receive_burst(&worlds[1], 1, 5), 0);
 	ring->has_overflowed = false;
 	ring->capacity = 4; /* one completion is in it */
-	assert_int_equal(receive_run(&worlds[1], 1, 5), 3);
+	assert_int_equal(receive_burst(&worlds[1], 1, 5), 3);
 	ring->head = 2;
-	assert_int_equal(receive_run(&worlds[1], 4, 5), 2);
-	assert_int_equal(receive_run(&worlds[1], 6, 5), 0);
+	assert_int_equal(receive_burst(&worlds[1], 4, 5), 2);
+	assert_int_equal(receive_burst(&worlds[1], 6, 5), 0);
 	receiver(&worlds[1])->qp.completions[SIDE_RECEIVE] = NULL;
-	assert_int_equal(receive_run(&worlds[1], 6, 5), 0);
+	assert_int_equal(receive_burst(&worlds[1], 6, 5), 0);
 	release_worlds();
 }
 
@@ -234,7 +235,7 @@ enum odd_request {
 static void post_odd(struct world *world, enum odd_request odd, unsigned number)
 {
 	struct endpoint *to = receiver(world);
-	struct sge sges[2] = {place_of(world, number), place_of(world, number + 1)};
+	struct sge sges[2] = {buffer_of(world, number), buffer_of(world, number + 1)};
 	static struct protection_domain other;
 	uint32_t sge_count = 1;
 
@@ -274,7 +275,7 @@ static void post_odd(struct world *world, enum odd_request odd, unsigned number)
 	post_to(world, sges, sge_count, 1000 + number);
 }
 
-static void test_a_run_ends_at_an_odd_request(void **state)
+static void test_a_burst_ends_at_an_unusual_request(void **state)
 {
 	enum { BEFORE = 4 };
 
@@ -295,7 +296,7 @@ static void test_a_run_ends_at_an_odd_request(void **state)
 }
 
 /* Keys that alternate, and the last bytes of a region. */
-static void test_requests_of_a_run_may_be_of_several_regions(void **state)
+static void test_receive_requests_of_a_burst_may_use_several_regions(void **state)
 {
 	(void)state;
 	for (unsigned type = 0; type < 3; type++) {
@@ -330,7 +331,7 @@ static void copy_otherwise(const struct payload *payload, size_t from, size_t by
 }
 
 /* The headers no longer mean what the cache recorded. */
-static void test_no_run_begins_where_something_has_changed(void **state)
+static void test_no_burst_begins_where_something_has_changed(void **state)
 {
 	(void)state;
 	for (unsigned type = 0; type < 3; type++) {
@@ -340,7 +341,7 @@ static void test_no_run_begins_where_something_has_changed(void **state)
 		post_receives(&worlds[1], 0, 1 + MESSAGES);
 		send_all(&worlds[1]);
 
-		struct rx_header_cache *seen = rx_header_cache(qp);
+		struct rx_header_cache *cache = rx_header_cache(qp);
 		struct qp_environment *environment = &receiver(&worlds[1])->environment;
 
 		assert_int_equal(rx_burst_begin(qp, 7, BYTES, 3).count_max, 3);
@@ -360,13 +361,13 @@ static void test_no_run_begins_where_something_has_changed(void **state)
 			assert_int_equal(rx_burst_begin(qp, 7, BYTES, 3).count_max, 0);
 			qp->responder.inbound = INBOUND_IDLE;
 		}
-		seen->qp = NULL;
+		cache->qp = NULL;
 		assert_int_equal(rx_burst_begin(qp, 7, BYTES, 3).count_max, 0);
 		release_worlds();
 	}
 }
 
-static void test_the_receiver_of_a_run_is_the_one_that_had_it(void **state)
+static void test_the_receiver_of_a_burst_is_the_one_of_its_template(void **state)
 {
 	(void)state;
 	for (unsigned type = 0; type < 3; type++) {
@@ -378,22 +379,22 @@ static void test_the_receiver_of_a_run_is_the_one_that_had_it(void **state)
 		post_receives(&worlds[1], 0, 1 + MESSAGES);
 		send_all(&worlds[1]);
 
-		struct rx_header_cache *seen = rx_header_cache(qp);
+		struct rx_header_cache *cache = rx_header_cache(qp);
 		const struct psn psn = qp->responder.expected_psn;
 		const uint32_t byte_count = worlds[1].packet_bytes;
 
-		assert_ptr_equal(rx_burst_receiver(seen, 1, headers, byte_count, psn), qp);
-		assert_null(rx_burst_receiver(seen, 2, headers, byte_count, psn));
-		assert_null(rx_burst_receiver(seen, 1, headers, byte_count + 4, psn));
-		assert_ptr_equal(rx_burst_receiver(seen, 1, headers, byte_count, psn_add(psn, 1)),
+		assert_ptr_equal(rx_burst_receiver(cache, 1, headers, byte_count, psn), qp);
+		assert_null(rx_burst_receiver(cache, 2, headers, byte_count, psn));
+		assert_null(rx_burst_receiver(cache, 1, headers, byte_count + 4, psn));
+		assert_ptr_equal(rx_burst_receiver(cache, 1, headers, byte_count, psn_add(psn, 1)),
 				 is_connected ? NULL : qp);
 		for (unsigned bit = 0; bit < FAST_PSN_OFFSET * 8; bit++) {
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
-			assert_null(rx_burst_receiver(seen, 1, headers, byte_count, psn));
+			assert_null(rx_burst_receiver(cache, 1, headers, byte_count, psn));
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
 		fast_release(qp);
-		assert_null(rx_burst_receiver(seen, 1, headers, byte_count, psn));
+		assert_null(rx_burst_receiver(cache, 1, headers, byte_count, psn));
 		release_worlds();
 	}
 }
@@ -401,13 +402,13 @@ static void test_the_receiver_of_a_run_is_the_one_that_had_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_run_does_what_its_packets_would_have_done),
-		cmocka_unit_test(test_a_run_ends_where_requests_do),
-		cmocka_unit_test(test_a_run_ends_where_completions_do),
-		cmocka_unit_test(test_a_run_ends_at_an_odd_request),
-		cmocka_unit_test(test_requests_of_a_run_may_be_of_several_regions),
-		cmocka_unit_test(test_no_run_begins_where_something_has_changed),
-		cmocka_unit_test(test_the_receiver_of_a_run_is_the_one_that_had_it),
+		cmocka_unit_test(test_a_burst_does_what_its_packets_would_have_done),
+		cmocka_unit_test(test_a_burst_ends_where_receive_requests_do),
+		cmocka_unit_test(test_a_burst_ends_where_completions_do),
+		cmocka_unit_test(test_a_burst_ends_at_an_unusual_request),
+		cmocka_unit_test(test_receive_requests_of_a_burst_may_use_several_regions),
+		cmocka_unit_test(test_no_burst_begins_where_something_has_changed),
+		cmocka_unit_test(test_the_receiver_of_a_burst_is_the_one_of_its_template),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,16 +45,16 @@ static void connect(void)
 }
 
 struct fetched {
-	struct zcopy_source pull;
+	struct zcopy_source source;
 	const uint8_t *bytes;
 	bool is_gone;
 };
 
-static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
+static bool fetch(const struct zcopy_source *source, uint8_t *ret_bytes)
 {
-	const struct fetched *fetched = container_of(pull, struct fetched, pull);
+	const struct fetched *fetched = container_of(source, struct fetched, source);
 
-	memcpy(ret_bytes, fetched->bytes, pull->byte_count);
+	memcpy(ret_bytes, fetched->bytes, source->byte_count);
 	return !fetched->is_gone;
 }
 
@@ -70,26 +70,26 @@ static bool cross(bool is_lost, bool is_gone)
 		return false;
 
 	struct fetched fetched = {
-		.pull = {packet.payload_bytes, packet.packet_count, fetch},
+		.source = {packet.payload_bytes, packet.packet_count, fetch},
 		.bytes = packet.payload,
 		.is_gone = is_gone,
 	};
 
 	fast_write(&pair.a.qp, pair.now, &packet, headers);
 	retry_date(&pair.a.qp, pair.now);
-	if (is_lost || !fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull))
+	if (is_lost || !fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source))
 		return true;
 	if (fast_take_ack(&pair.b.qp, &psn) && fast_acknowledge(&pair.a.qp, pair.now, psn))
 		retry_date(&pair.a.qp, pair.now);
 	return true;
 }
 
-static void test_pulled_messages_arrive_as_others_do(void **state)
+static void test_zcopy_messages_arrive_as_others_do(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		struct random random = random_seeded(seed);
-		uint32_t psn_count = 0, pulled = 0;
+		uint32_t psn_count = 0, by_zcopy = 0;
 
 		connect();
 		for (uint32_t i = 0; i < MESSAGES; i++) {
@@ -107,7 +107,7 @@ static void test_pulled_messages_arrive_as_others_do(void **state)
 			sent = post_send_as(&pair, &pair.a,
 					    has_immediate ? SEND_SEND_IMMEDIATE : SEND_SEND,
 					    SEND_SIGNALED, byte_count);
-			pulled +=
+			by_zcopy +=
 				cross(random_below(&random, 8) == 0, random_below(&random, 8) == 0);
 			if (is_late)
 				place = post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
@@ -127,7 +127,7 @@ static void test_pulled_messages_arrive_as_others_do(void **state)
 			assert_int_equal(pair.b.qp.responder.msn, i + 1);
 		}
 		/* The test proves nothing if no message goes by reference. */
-		assert_true(pulled > MESSAGES / 2);
+		assert_true(by_zcopy > MESSAGES / 2);
 		assert_int_equal(taken_back, 0);
 		rc_pair_release(&pair);
 	}
@@ -145,13 +145,13 @@ static void test_lengths_that_do_not_agree_are_refused(void **state)
 	assert_true(fast_next_zcopy(&pair.a.qp, &packet));
 	fast_write(&pair.a.qp, pair.now, &packet, headers);
 	for (uint32_t byte_count = 0; byte_count < 2000; byte_count++) {
-		struct fetched fetched = {.pull = {byte_count, packet.packet_count, fetch},
+		struct fetched fetched = {.source = {byte_count, packet.packet_count, fetch},
 					  .bytes = packet.payload,
 					  .is_gone = true};
 		bool agrees = byte_count > 768 && byte_count <= 1024;
 
 		assert_int_equal(
-			fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull),
+			fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source),
 			agrees);
 	}
 	expect_nothing_received(&pair.b);
@@ -207,7 +207,7 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 		assert_true(fast_next_zcopy(&pair.a.qp, &packet));
 		fast_write(&pair.a.qp, pair.now, &packet, headers);
 
-		struct fetched gone = {.pull = {1000, packet.packet_count, fetch},
+		struct fetched gone = {.source = {1000, packet.packet_count, fetch},
 				       .bytes = packet.payload,
 				       .is_gone = true};
 
@@ -215,7 +215,7 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 			fast_zcopy_failed(&pair.b.qp, 1, headers);
 		else
 			assert_true(
-				fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &gone.pull));
+				fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &gone.source));
 		assert_true(pair.b.qp.responder.nak_is_due);
 		run_until_idle(&pair);
 		(void)expect_completion(&pair.a, COMPLETION_SUCCESS);
@@ -232,7 +232,7 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 	}
 }
 
-static void test_what_can_not_be_pulled_is_not(void **state)
+static void test_messages_that_can_not_go_by_reference_do_not(void **state)
 {
 	struct fast_packet packet;
 
@@ -260,8 +260,8 @@ static void connect_datagrams(void)
 }
 
 /* Posts a datagram by reference; returns its headers. */
-static const uint8_t *lend(uint64_t wr_id, uint32_t byte_count, uint32_t flags,
-			   struct fetched *ret_fetched)
+static const uint8_t *post_zcopy(uint64_t wr_id, uint32_t byte_count, uint32_t flags,
+				 struct fetched *ret_fetched)
 {
 	static uint8_t headers[FAST_HEADER_BYTES_MAX];
 	static const struct address_vector address = {.dlid = 2, .port_number = 1};
@@ -284,11 +284,11 @@ static const uint8_t *lend(uint64_t wr_id, uint32_t byte_count, uint32_t flags,
 	packet.is_zcopy = true;
 	fast_post_packet(&pair.a.qp, &request, &packet, headers);
 	fast_post_request(&pair.a.qp, pair.now, &request, &packet);
-	*ret_fetched = (struct fetched){.pull = {byte_count, 1, fetch}, .bytes = bytes};
+	*ret_fetched = (struct fetched){.source = {byte_count, 1, fetch}, .bytes = bytes};
 	return headers;
 }
 
-static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
+static void test_a_zcopy_datagram_completes_when_its_owner_says_so(void **state)
 {
 	struct fetched fetched;
 
@@ -296,14 +296,15 @@ static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
 	connect_datagrams();
 	for (uint32_t byte_count = 1024; byte_count < 1030; byte_count++) {
 		const uint8_t *place = post_receive(&pair, &pair.b, GRH_BYTES + byte_count);
-		const uint8_t *headers = lend(byte_count, byte_count, SEND_SIGNALED, &fetched);
+		const uint8_t *headers =
+			post_zcopy(byte_count, byte_count, SEND_SIGNALED, &fetched);
 
 		expect_no_completion(&pair.a);
 		/* A length that differs from the headers is refused. */
-		fetched.pull.byte_count--;
-		assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
-		fetched.pull.byte_count++;
-		assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+		fetched.source.byte_count--;
+		assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
+		fetched.source.byte_count++;
+		assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
 		assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count,
 				 GRH_BYTES + byte_count);
 		assert_memory_equal(place + GRH_BYTES, fetched.bytes, byte_count);
@@ -332,19 +333,19 @@ static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
 	for (unsigned i = 0; i < 2; i++) {
 		(void)post_receive(&pair, &pair.b, GRH_BYTES + BYTES);
 		if (type == QP_UD) {
-			memcpy(headers, lend(i, BYTES, 0, &fetched), sizeof(headers));
+			memcpy(headers, post_zcopy(i, BYTES, 0, &fetched), sizeof(headers));
 		} else {
 			(void)post_send(&pair, &pair.a, BYTES);
 			assert_true(fast_next_zcopy(&pair.a.qp, &packet));
 			fast_write(&pair.a.qp, pair.now, &packet, headers);
-			fetched = (struct fetched){.pull = {BYTES, 1, fetch},
+			fetched = (struct fetched){.source = {BYTES, 1, fetch},
 						   .bytes = packet.payload};
 		}
 		if (i == 1)
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		if (!is_remembered)
 			rx_header_cache(&pair.b.qp)->qp = NULL;
-		is_taken = fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull);
+		is_taken = fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source);
 		assert_true(is_taken || i == 1);
 		assert_true(rx_header_cache(&pair.b.qp)->qp == &pair.b.qp || i == 1);
 	}
@@ -359,7 +360,7 @@ static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
 }
 
 /* The header cache accepts nothing that would be refused without it. */
-static void test_what_is_like_the_last_is_judged_as_that_was(void **state)
+static void test_messages_in_the_header_cache_are_judged_as_without_it(void **state)
 {
 	static const enum qp_type types[] = {QP_RC, QP_UD};
 	const unsigned psn_bit = (LRH_BYTES + 11) * 8;
@@ -384,7 +385,7 @@ static void copy_nothing(const struct payload *payload, size_t from, size_t byte
 	(void)payload, (void)from, (void)byte_count, (void)ret_bytes;
 }
 
-static void test_whoever_copies_in_its_own_way_takes_no_loan(void **state)
+static void test_receivers_with_a_copy_function_of_their_own_get_no_zcopy_datagrams(void **state)
 {
 	struct fetched fetched;
 	const uint8_t *headers;
@@ -393,27 +394,27 @@ static void test_whoever_copies_in_its_own_way_takes_no_loan(void **state)
 	connect_datagrams();
 	for (unsigned i = 0; i < 2; i++)
 		(void)post_receive(&pair, &pair.b, GRH_BYTES + 1024);
-	headers = lend(1, 1024, 0, &fetched);
-	assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	headers = post_zcopy(1, 1024, 0, &fetched);
+	assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
 	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
-	headers = lend(2, 1024, 0, &fetched);
+	headers = post_zcopy(2, 1024, 0, &fetched);
 	pair.b.environment.copy_datagram = copy_nothing;
-	assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
 	pair.b.environment.copy_datagram = NULL;
-	assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
 	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
 	rc_pair_release(&pair);
 }
 
-static void test_lent_datagrams_end_in_order_with_others(void **state)
+static void test_zcopy_datagrams_complete_in_order_with_others(void **state)
 {
 	struct fetched fetched;
 
 	(void)state;
 	connect_datagrams();
-	(void)lend(1, 1024, SEND_SIGNALED, &fetched);
-	(void)lend(2, 1024, 0, &fetched);
-	(void)lend(3, 1024, SEND_SIGNALED, &fetched);
+	(void)post_zcopy(1, 1024, SEND_SIGNALED, &fetched);
+	(void)post_zcopy(2, 1024, 0, &fetched);
+	(void)post_zcopy(3, 1024, SEND_SIGNALED, &fetched);
 	expect_no_completion(&pair.a);
 	fast_ud_zcopy_done(&pair.a.qp, pair.now);
 	assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 1);
@@ -424,7 +425,7 @@ static void test_lent_datagrams_end_in_order_with_others(void **state)
 	rc_pair_release(&pair);
 }
 
-static void test_lent_datagrams_have_been_sent_when_the_queue_pair_stops(void **state)
+static void test_zcopy_datagrams_have_been_sent_when_the_queue_pair_stops(void **state)
 {
 	static const enum qp_state states[] = {QP_ERROR, QP_SQD};
 	struct fetched fetched;
@@ -432,7 +433,7 @@ static void test_lent_datagrams_have_been_sent_when_the_queue_pair_stops(void **
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(states); i++) {
 		connect_datagrams();
-		(void)lend(1, 1024, SEND_SIGNALED, &fetched);
+		(void)post_zcopy(1, 1024, SEND_SIGNALED, &fetched);
 		assert_int_equal(endpoint_set_state(&pair.a, pair.now, states[i]), 0);
 		assert_int_equal(taken_back, 1);
 		assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 1);
@@ -445,16 +446,17 @@ static void test_lent_datagrams_have_been_sent_when_the_queue_pair_stops(void **
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_lent_datagram_is_done_when_its_owner_says_so),
-		cmocka_unit_test(test_what_is_like_the_last_is_judged_as_that_was),
-		cmocka_unit_test(test_whoever_copies_in_its_own_way_takes_no_loan),
-		cmocka_unit_test(test_lent_datagrams_end_in_order_with_others),
-		cmocka_unit_test(test_lent_datagrams_have_been_sent_when_the_queue_pair_stops),
-		cmocka_unit_test(test_pulled_messages_arrive_as_others_do),
+		cmocka_unit_test(test_a_zcopy_datagram_completes_when_its_owner_says_so),
+		cmocka_unit_test(test_messages_in_the_header_cache_are_judged_as_without_it),
+		cmocka_unit_test(
+			test_receivers_with_a_copy_function_of_their_own_get_no_zcopy_datagrams),
+		cmocka_unit_test(test_zcopy_datagrams_complete_in_order_with_others),
+		cmocka_unit_test(test_zcopy_datagrams_have_been_sent_when_the_queue_pair_stops),
+		cmocka_unit_test(test_zcopy_messages_arrive_as_others_do),
 		cmocka_unit_test(test_lengths_that_do_not_agree_are_refused),
 		cmocka_unit_test(test_errors_and_resets_take_back_what_was_sent),
 		cmocka_unit_test(test_what_could_not_be_fetched_is_asked_for_once),
-		cmocka_unit_test(test_what_can_not_be_pulled_is_not),
+		cmocka_unit_test(test_messages_that_can_not_go_by_reference_do_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

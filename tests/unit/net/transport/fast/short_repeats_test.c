@@ -8,13 +8,13 @@
 #include <cmocka.h>
 #include <string.h>
 #include "net/transport/fast/short_packets.h"
-#include "support/arrival_run.h"
+#include "support/burst_of_one.h"
 #include "support/endpoint_compare.h"
 #include "support/rc_pair.h"
 
 struct world {
 	struct rc_pair pair;
-	bool is_express;
+	bool is_fast;
 };
 
 static struct world worlds[2];
@@ -27,7 +27,7 @@ static void connect_worlds(enum qp_type type)
 	options.sq_psn = options.rq_psn = 0xfffffe;
 	for (unsigned i = 0; i < 2; i++) {
 		memset(&worlds[i], 0, sizeof(worlds[i]));
-		worlds[i].is_express = i == 1;
+		worlds[i].is_fast = i == 1;
 		rc_pair_connect_with(&worlds[i].pair, &options);
 	}
 	endpoint_give_rings(&worlds[1].pair.b);
@@ -61,7 +61,7 @@ static uint32_t write_next(struct world *world, uint32_t size, uint8_t *ret_byte
 
 /* Sends the next message to b. In the fast world it goes as a payload record if b takes it, and
  * is_payload_record says whether b does. */
-static void send_again(struct world *world, uint32_t size, bool is_repeat)
+static void send_next(struct world *world, uint32_t size, bool is_payload_record)
 {
 	struct qp *to = &world->pair.b.qp;
 	struct packet decoded;
@@ -69,13 +69,13 @@ static void send_again(struct world *world, uint32_t size, bool is_repeat)
 	uint32_t byte_count = write_next(world, size, bytes);
 	uint32_t payload_bytes = (size + 3) & ~3u;
 
-	if (world->is_express) {
+	if (world->is_fast) {
 		endpoint_count_completions(&world->pair.b);
 
-		bool is_taken = receive_again(to, world->pair.now,
-					      bytes + byte_count - payload_bytes, payload_bytes);
+		bool is_taken = receive_burst_of_one(
+			to, world->pair.now, bytes + byte_count - payload_bytes, payload_bytes);
 
-		assert_int_equal(is_taken, is_repeat);
+		assert_int_equal(is_taken, is_payload_record);
 		if (!is_taken)
 			is_taken = fast_receive(to, world->pair.now, 1, bytes, bytes, byte_count);
 		endpoint_count_completions(&world->pair.b);
@@ -88,7 +88,7 @@ static void send_again(struct world *world, uint32_t size, bool is_repeat)
 
 /* The header cache takes a datagram only if it equals the one before in every bit except the PSN
  * word, which is not compared. */
-static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
+static void test_the_header_cache_matches_no_datagram_with_a_changed_bit(void **state)
 {
 	enum { PSN_BIT = FAST_PSN_OFFSET * 8 };
 	const unsigned bits = (FAST_HEADER_BYTES + DETH_BYTES) * 8;
@@ -103,20 +103,20 @@ static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 		connect_worlds(QP_UD);
 		for (unsigned i = 0; i < 3; i++)
 			post_receive(&world->pair, &world->pair.b, 64);
-		send_again(world, 8, false);
+		send_next(world, 8, false);
 		byte_count = write_next(world, 8, bytes);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_int_equal(fast_receive_predicted(to, 0, 1, bytes, byte_count),
 				 bit / 32 == PSN_BIT / 32);
 		/* The cache entry still holds. */
-		assert_true(receive_again(to, 0, bytes + byte_count - 8, 8));
+		assert_true(receive_burst_of_one(to, 0, bytes + byte_count - 8, 8));
 		release_worlds();
 	}
 }
 
 /* It does not take a connection's packet with a changed bit either; there the PSN must be the next
  * one. The highest bits of the PSN word are the ACK request and reserved bits. */
-static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state)
+static void test_the_header_cache_matches_no_message_with_a_changed_bit(void **state)
 {
 	enum { PSN_BIT = FAST_PSN_OFFSET * 8 };
 	const unsigned bits = FAST_HEADER_BYTES * 8;
@@ -125,34 +125,34 @@ static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state
 	for (unsigned bit = 0; bit < bits; bit++) {
 		struct world *world = &worlds[1];
 		struct qp *to = &world->pair.b.qp;
-		const struct rx_header_cache *seen;
+		const struct rx_header_cache *cache;
 		uint8_t bytes[256];
 		uint32_t byte_count;
 
 		connect_worlds(QP_RC);
-		seen = rx_header_cache(to);
+		cache = rx_header_cache(to);
 		for (unsigned i = 0; i < 3; i++)
 			post_receive(&world->pair, &world->pair.b, 64);
-		send_again(world, 8, false);
+		send_next(world, 8, false);
 		byte_count = write_next(world, 8, bytes);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 
-		bool is_like = bit / 8 == PSN_BIT / 8;
+		bool is_match = bit / 8 == PSN_BIT / 8;
 
-		assert_null(fast_receive_expected(seen, 0, 2, bytes, byte_count));
-		assert_null(fast_receive_expected(seen, 0, 1, bytes, byte_count - 4));
-		assert_ptr_equal(fast_receive_expected(seen, 0, 1, bytes, byte_count),
-				 is_like ? to : NULL);
+		assert_null(fast_receive_expected(cache, 0, 2, bytes, byte_count));
+		assert_null(fast_receive_expected(cache, 0, 1, bytes, byte_count - 4));
+		assert_ptr_equal(fast_receive_expected(cache, 0, 1, bytes, byte_count),
+				 is_match ? to : NULL);
 		endpoint_count_completions(&world->pair.b);
-		assert_int_equal(world->pair.b.received.count, is_like ? 2 : 1);
+		assert_int_equal(world->pair.b.received.count, is_match ? 2 : 1);
 		/* The cache entry still holds. */
-		assert_true(receive_again(to, 0, bytes + byte_count - 8, 8));
+		assert_true(receive_burst_of_one(to, 0, bytes + byte_count - 8, 8));
 		release_worlds();
 	}
 }
 
 /* Other functions receive these. */
-static void test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it(void **state)
+static void test_datagrams_and_destroyed_queue_pairs_match_no_header_cache(void **state)
 {
 	static const enum qp_type others[] = {QP_UC, QP_UD};
 	struct endpoint *to = &worlds[1].pair.b;
@@ -164,7 +164,7 @@ static void test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it
 		connect_worlds(others[i]);
 		post_receive(&worlds[1].pair, to, 64);
 		post_receive(&worlds[1].pair, to, 64);
-		send_again(&worlds[1], 8, false);
+		send_next(&worlds[1], 8, false);
 		byte_count = write_next(&worlds[1], 8, bytes);
 		assert_null(
 			fast_receive_expected(rx_header_cache(&to->qp), 0, 1, bytes, byte_count));
@@ -173,7 +173,7 @@ static void test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it
 	connect_worlds(QP_RC);
 	post_receive(&worlds[1].pair, to, 64);
 	post_receive(&worlds[1].pair, to, 64);
-	send_again(&worlds[1], 8, false);
+	send_next(&worlds[1], 8, false);
 	byte_count = write_next(&worlds[1], 8, bytes);
 	fast_release(&to->qp);
 	assert_null(fast_receive_expected(rx_header_cache(&to->qp), 0, 1, bytes, byte_count));
@@ -188,7 +188,7 @@ static void copy_otherwise(const struct payload *payload, size_t from, size_t by
 }
 
 /* Its memory may be unmapped: only guarded_copy may write there (runtime/memory/guarded_copy.h). */
-static void test_a_datagram_that_is_copied_otherwise_is_not_foreseen(void **state)
+static void test_a_datagram_with_its_own_copy_function_matches_no_header_cache(void **state)
 {
 	struct endpoint *to = &worlds[1].pair.b;
 	uint8_t bytes[256];
@@ -198,11 +198,11 @@ static void test_a_datagram_that_is_copied_otherwise_is_not_foreseen(void **stat
 	connect_worlds(QP_UD);
 	for (unsigned i = 0; i < 3; i++)
 		post_receive(&worlds[1].pair, to, 64);
-	send_again(&worlds[1], 8, false);
+	send_next(&worlds[1], 8, false);
 	byte_count = write_next(&worlds[1], 8, bytes);
 	to->environment.copy_datagram = copy_otherwise;
 	assert_false(fast_receive_predicted(&to->qp, 0, 1, bytes, byte_count));
-	assert_false(receive_again(&to->qp, 0, bytes + byte_count - 8, 8));
+	assert_false(receive_burst_of_one(&to->qp, 0, bytes + byte_count - 8, 8));
 	to->environment.copy_datagram = NULL;
 	assert_true(fast_receive_predicted(&to->qp, 0, 1, bytes, byte_count));
 	release_worlds();
@@ -210,7 +210,7 @@ static void test_a_datagram_that_is_copied_otherwise_is_not_foreseen(void **stat
 
 static const enum qp_type plain_types[] = {QP_RC, QP_UC, QP_UD};
 
-static void test_repeats_do_what_their_packets_would_have_done(void **state)
+static void test_payload_records_do_what_their_packets_would_have_done(void **state)
 {
 	enum { REPEATS = 5, REPEAT_BYTES = 24 };
 
@@ -225,7 +225,7 @@ static void test_repeats_do_what_their_packets_would_have_done(void **state)
 
 					post_receive(&worlds[i].pair, &worlds[i].pair.b, 64);
 					responder->ack_is_due = false; /* sent */
-					send_again(&worlds[i], size, j > 0);
+					send_next(&worlds[i], size, j > 0);
 					assert_int_equal(responder->ack_is_due,
 							 plain_types[type] == QP_RC);
 				}
@@ -236,7 +236,7 @@ static void test_repeats_do_what_their_packets_would_have_done(void **state)
 }
 
 /* The packet is taken each time, in both worlds, with whatever effect it then has. */
-static void test_repeats_of_what_does_not_hold_any_more_are_not_taken(void **state)
+static void test_payload_records_without_a_valid_template_are_not_taken(void **state)
 {
 	(void)state;
 	for (unsigned type = 0; type < 3; type++) {
@@ -247,14 +247,14 @@ static void test_repeats_of_what_does_not_hold_any_more_are_not_taken(void **sta
 
 			for (unsigned j = 0; j < 5; j++)
 				post_receive(pair, to, 64);
-			send_again(&worlds[i], 8, false); /* no message before */
-			send_again(&worlds[i], 8, true);
-			send_again(&worlds[i], 16, false); /* of another length */
-			send_again(&worlds[i], 16, true);
+			send_next(&worlds[i], 8, false); /* no message before */
+			send_next(&worlds[i], 8, true);
+			send_next(&worlds[i], 16, false); /* of another length */
+			send_next(&worlds[i], 16, true);
 			to->environment.port_changes++;
-			send_again(&worlds[i], 16, false);
+			send_next(&worlds[i], 16, false);
 			/* There is no receive request for it. */
-			send_again(&worlds[i], 16, false);
+			send_next(&worlds[i], 16, false);
 			assert_int_equal(to->received.count, 5);
 		}
 		compare_worlds();
@@ -266,9 +266,9 @@ static void test_repeats_of_what_does_not_hold_any_more_are_not_taken(void **sta
 
 			post_receive(&worlds[i].pair, to, 64);
 			post_receive(&worlds[i].pair, to, 64);
-			send_again(&worlds[i], 8, false);
+			send_next(&worlds[i], 8, false);
 			qp_enter_error(&to->qp, worlds[i].pair.now);
-			send_again(&worlds[i], 8, false);
+			send_next(&worlds[i], 8, false);
 		}
 		compare_worlds();
 		release_worlds();
@@ -278,13 +278,13 @@ static void test_repeats_of_what_does_not_hold_any_more_are_not_taken(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_changed_bit_of_a_datagram_is_foreseen),
-		cmocka_unit_test(test_no_changed_bit_of_a_message_is_like_the_one_before),
+		cmocka_unit_test(test_the_header_cache_matches_no_datagram_with_a_changed_bit),
+		cmocka_unit_test(test_the_header_cache_matches_no_message_with_a_changed_bit),
+		cmocka_unit_test(test_datagrams_and_destroyed_queue_pairs_match_no_header_cache),
 		cmocka_unit_test(
-			test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it),
-		cmocka_unit_test(test_a_datagram_that_is_copied_otherwise_is_not_foreseen),
-		cmocka_unit_test(test_repeats_do_what_their_packets_would_have_done),
-		cmocka_unit_test(test_repeats_of_what_does_not_hold_any_more_are_not_taken),
+			test_a_datagram_with_its_own_copy_function_matches_no_header_cache),
+		cmocka_unit_test(test_payload_records_do_what_their_packets_would_have_done),
+		cmocka_unit_test(test_payload_records_without_a_valid_template_are_not_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

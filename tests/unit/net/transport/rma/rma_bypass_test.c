@@ -40,7 +40,7 @@ static void connect_pair(enum qp_type type)
 }
 
 /* Does what runtime/rma/rma.c does, without the bytes. */
-static void place(unsigned *message_count)
+static void carry_out(unsigned *message_count)
 {
 	struct bypass bypass;
 
@@ -50,17 +50,17 @@ static void place(unsigned *message_count)
 }
 
 /* b_to_a: the MSN that the next ACK carries. */
-static void test_packets_after_placed_requests_are_in_order(void **state)
+static void test_packets_after_rma_requests_are_in_order(void **state)
 {
 	unsigned message_count = 0;
 
 	(void)state;
 	connect_pair(QP_RC);
 	post_write(&pair, &pair.a, &pair.b, 0, 600);
-	place(&message_count);
+	carry_out(&message_count);
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 	post_read(&pair, &pair.a, &pair.b, 0, 300);
-	place(&message_count);
+	carry_out(&message_count);
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 	/* Three PSNs of the WRITE, two of the READ. */
 	assert_int_equal(pair.a.qp.requester.next_psn.value, 5);
@@ -82,7 +82,7 @@ static void test_a_lost_packet_between_is_still_missed(void **state)
 	(void)state;
 	connect_pair(QP_RC);
 	post_write(&pair, &pair.a, &pair.b, 0, 8);
-	place(&message_count);
+	carry_out(&message_count);
 	post_receive(&pair, &pair.b, 64);
 	post_receive(&pair, &pair.b, 64);
 	post_send(&pair, &pair.a, 10);
@@ -114,7 +114,7 @@ static void test_nothing_goes_past_what_is_not_acknowledged(void **state)
 	expect_wire(&pair.a_to_b, "ONLY@0 WRITE_ONLY@1");
 	pair.a.qp.requester.hold = HOLD_NONE;
 	post_write(&pair, &pair.a, &pair.b, 0, 8);
-	place(&message_count);
+	carry_out(&message_count);
 	rc_pair_release(&pair);
 }
 
@@ -161,7 +161,7 @@ static void test_only_sound_one_sided_requests_go(void **state)
 }
 
 /* The simple form and the general form describe the same request, and leave the same state. */
-static void test_simple_requests_are_those_of_the_long_way(void **state)
+static void test_simple_requests_are_those_of_the_general_form(void **state)
 {
 	static const uint32_t sizes[] = {1, 8, 256, 257, 600};
 	struct simple_request simple;
@@ -573,14 +573,14 @@ static void test_placing_ends_with_every_change_of_the_responder(void **state)
 	rc_pair_release(&pair);
 }
 
-static void test_unreliable_messages_after_placed_ones_are_whole(void **state)
+static void test_unreliable_messages_after_rma_requests_are_whole(void **state)
 {
 	unsigned message_count = 0;
 
 	(void)state;
 	connect_pair(QP_UC);
 	post_write(&pair, &pair.a, &pair.b, 0, 700);
-	place(&message_count);
+	carry_out(&message_count);
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 	post_receive(&pair, &pair.b, 600);
 	post_send(&pair, &pair.a, 600);
@@ -593,12 +593,12 @@ static void test_unreliable_messages_after_placed_ones_are_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_packets_after_placed_requests_are_in_order),
+		cmocka_unit_test(test_packets_after_rma_requests_are_in_order),
 		cmocka_unit_test(test_a_lost_packet_between_is_still_missed),
 		cmocka_unit_test(test_nothing_goes_past_what_is_not_acknowledged),
 		cmocka_unit_test(test_requests_that_are_held_are_resent_all_the_same),
 		cmocka_unit_test(test_only_sound_one_sided_requests_go),
-		cmocka_unit_test(test_simple_requests_are_those_of_the_long_way),
+		cmocka_unit_test(test_simple_requests_are_those_of_the_general_form),
 		cmocka_unit_test(test_what_is_not_simple_is_left_alone),
 		cmocka_unit_test(test_without_a_slot_the_same_is_left_behind),
 		cmocka_unit_test(test_requests_with_and_without_slots_share_the_queue),
@@ -608,7 +608,7 @@ int main(void)
 		cmocka_unit_test(test_only_reads_that_may_be_asked_go_without_a_slot),
 		cmocka_unit_test(test_a_stranger_s_word_is_checked),
 		cmocka_unit_test(test_placing_ends_with_every_change_of_the_responder),
-		cmocka_unit_test(test_unreliable_messages_after_placed_ones_are_whole),
+		cmocka_unit_test(test_unreliable_messages_after_rma_requests_are_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

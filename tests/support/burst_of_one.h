@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A receive burst of one message (net/transport/fast/rx_burst.h), for tests that check after each
+ * message. */
+#ifndef SOFTIB_TESTS_SUPPORT_BURST_OF_ONE_H
+#define SOFTIB_TESTS_SUPPORT_BURST_OF_ONE_H
+
+#include "net/transport/fast/rx_burst.h"
+
+static inline bool receive_burst_of_one(struct qp *qp, time_ns now, const uint8_t *payload,
+					uint32_t byte_count)
+{
+	struct rx_burst burst = rx_burst_begin(qp, now, byte_count, 1);
+	bool is_taken = burst.count_max && rx_burst_take(&burst, payload);
+
+	rx_burst_end(&burst);
+	return is_taken;
+}
+
+#endif
