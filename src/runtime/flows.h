@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Flows: for each destination of this process, whether softibd relays the packets through its
- * fabric, or the flow is offloaded to the destination's ring. softibd decides (docs/ipc-protocol.md). */
+ * fabric, or the flow is offloaded to the destination's ring. softibd decides
+ * (docs/ipc-protocol.md). */
 #ifndef SOFTIB_RUNTIME_FLOWS_H
 #define SOFTIB_RUNTIME_FLOWS_H
 

@@ -243,80 +243,39 @@ static void write_message(const struct side *side, unsigned sender, unsigned ind
 		memcpy(ret_bytes, words, HEADER_BYTES);
 }
 
-/* Which message these bytes are, among those around it; -1: none. */
-static int64_t number_of(const struct side *side, unsigned index, uint64_t around,
-			 const uint8_t *bytes, uint32_t byte_count)
-{
-	static uint8_t expected[SIZE_MAX_BYTES];
-	uint64_t first = around > NUMBERS_LOOKED_AT ? around - NUMBERS_LOOKED_AT : 0;
-	uint32_t offset = byte_count >= HEADER_BYTES ? HEADER_BYTES : 0;
-
-	for (uint64_t number = first; number < around + NUMBERS_LOOKED_AT; number++) {
-		message_write(key_of(side, !side->own, index, number, byte_count), expected,
-			      byte_count);
-		if (memcmp(expected + offset, bytes + offset, byte_count - offset) == 0)
-			return (int64_t)number;
-	}
-	return -1;
-}
-
-/* Says whose word lies there: word i of a message is (key + i) * M, so that it tells key + i. */
+/* Says whose word lies there. Word i of a message is (key + i) * M, so the word tells key + i. */
 static void explain_word(const struct side *side, uint64_t due, const uint8_t *bytes,
 			 uint32_t offset)
 {
-	uint64_t word, inverse = 1, multiplier = 0xda942042e4dd58b5u;
+	uint64_t word, inverse = 1, multiplier = MESSAGE_MULTIPLIER;
+	uint64_t first = due > NUMBERS_LOOKED_AT ? due - NUMBERS_LOOKED_AT : 0;
 
 	for (unsigned i = 0; i < 6; i++)
 		inverse *= 2 - multiplier * inverse;
 	memcpy(&word, bytes + offset, sizeof(word));
 	word *= inverse;
-	for (uint64_t number = due > 10000 ? due - 10000 : 0; number < due + 10000; number++)
+	for (uint64_t number = first; number < due + NUMBERS_LOOKED_AT; number++)
 		for (unsigned queue = 0; queue < side->options.qps; queue++)
 			for (uint32_t size = HEADER_BYTES; size <= SIZE_MAX_BYTES; size++) {
 				uint64_t at = word - key_of(side, !side->own, queue, number, size);
 
 				if (at < size)
 					fprintf(stderr,
-						"at %u lies byte %u of message %llu of queue pair %u, which has %u; ",
+						" at %u byte %u of message %llu of queue pair %u, which has %u;",
 						offset, (unsigned)at, (unsigned long long)number,
 						queue, size);
 			}
 }
 
-/* Says from where to where the bytes differ from those of the message that was due. */
-static void explain_difference(const struct side *side, unsigned index, uint64_t due,
-			       const uint8_t *bytes, uint32_t byte_count)
-{
-	static uint8_t expected[SIZE_MAX_BYTES];
-	uint32_t first = HEADER_BYTES, end = byte_count;
-
-	message_write(key_of(side, !side->own, index, due, byte_count), expected, byte_count);
-	while (first < end && bytes[first] == expected[first])
-		first++;
-	while (end > first && bytes[end - 1] == expected[end - 1])
-		end--;
-	fprintf(stderr, "bytes %u to %u of %u differ: ", first, end, byte_count);
-	first &= ~7u;
-	for (uint32_t offset = first; offset + 8 <= end; offset += ((end - first) / 4 + 8) & ~7u)
-		explain_word(side, due, bytes, offset);
-	fprintf(stderr, "\n");
-}
-
 static void explain(const struct side *side, unsigned index, uint64_t due, const uint8_t *bytes,
 		    uint32_t byte_count)
 {
-	int64_t number = number_of(side, index, due, bytes, byte_count);
-
-	if (number < 0)
-		fprintf(stderr,
-			"queue pair %u: message %llu was due, its %u bytes are no message's\n",
-			index, (unsigned long long)due, byte_count);
-	if (number < 0 && byte_count >= HEADER_BYTES)
-		explain_difference(side, index, due, bytes, byte_count);
-	if (number >= 0)
-		fprintf(stderr,
-			"queue pair %u: message %llu was due, message %lld of %u bytes came\n",
-			index, (unsigned long long)due, (long long)number, byte_count);
+	fprintf(stderr, "queue pair %u: message %llu was due, %u bytes came:", index,
+		(unsigned long long)due, byte_count);
+	for (uint32_t offset = HEADER_BYTES; offset + 8 <= byte_count;
+	     offset += (byte_count / 4 + 8) & ~7u)
+		explain_word(side, due, bytes, offset);
+	fprintf(stderr, "\n");
 	exit(1);
 }
 
@@ -358,7 +317,9 @@ static void check_message(struct side *side, struct queue *queue, const struct i
 	write_message(side, !side->own, queue->index, number, words[1], expected, byte_count);
 	if (memcmp(expected, bytes, byte_count) != 0)
 		explain(side, queue->index, number, bytes, byte_count);
-	for (unsigned i = 0; i < GUARD_BYTES; i++)
+	/* On UC a message that lost a packet leaves its first bytes in the receive buffer, which
+	 * the next message gets. */
+	for (unsigned i = 0; i < GUARD_BYTES && side->options.service != SERVICE_UC; i++)
 		CHECK_EQUAL(bytes[byte_count + i], GUARD);
 	if (wc->wc_flags & IBV_WC_WITH_IMM)
 		CHECK_EQUAL(wc->imm_data, (uint32_t)number);
@@ -720,10 +681,11 @@ static void finish(struct side *side)
 
 	side->is_stopping = true;
 	for (unsigned i = 0; i < side->options.qps; i++) {
-		while (is_reliable(side) &&
-		       (side->queues[i].sent - side->queues[i].confirmed >= RECEIVES - 2 ||
-			side->queues[i].posted - side->queues[i].done + 3 >= SEND_DEPTH ||
-			side->queues[i].sends_under_way >= BUFFERS))
+		/* As may_send: the last message also needs a buffer that is not under way. */
+		while ((is_reliable(side) &&
+			side->queues[i].sent - side->queues[i].confirmed >= RECEIVES - 2) ||
+		       side->queues[i].posted - side->queues[i].done + 3 >= SEND_DEPTH ||
+		       side->queues[i].sends_under_way >= BUFFERS)
 			note_progress(side, poll_some(side));
 		send_last(side, &side->queues[i]);
 	}

@@ -8,6 +8,8 @@
 
 static uint64_t random_state = 1;
 
+#define MESSAGE_MULTIPLIER 0xda942042e4dd58b5u
+
 static inline uint32_t random_below(uint32_t limit)
 {
 	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
@@ -28,7 +30,7 @@ static inline uint64_t message_key(uint64_t seed, uint64_t queue, uint64_t numbe
 static inline void message_write(uint64_t key, uint8_t *ret_bytes, uint32_t byte_count)
 {
 	for (uint32_t i = 0; i < byte_count; i += 8) {
-		uint64_t word = (key + i) * 0xda942042e4dd58b5u;
+		uint64_t word = (key + i) * MESSAGE_MULTIPLIER;
 
 		memcpy(ret_bytes + i, &word, byte_count - i < 8 ? byte_count - i : 8);
 	}

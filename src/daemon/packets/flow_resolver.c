@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides which flows are offloaded, that is go by a direct ring (docs/ipc-protocol.md, "Flows"). */
+/* Decides which flows are offloaded, that is go by a direct ring (docs/ipc-protocol.md, "Flows").
+ */
 #include "daemon/packets/flow_resolver.h"
 
 #include <errno.h>
