@@ -89,7 +89,7 @@ enum record_kind {
 	RECORD_VERB_FAULT = 13, /* down: struct verb_fault (ipc/verb_faults.h) */
 	RECORD_DOMAIN_CLOSED = 12, /* up: record->word = id of the domain */
 	/* About connections: record->word = QPN. */
-	RECORD_ALTERNATE_PATH = 16,    /* down: struct alternate_path (runtime/alternate_paths.h) */
+	RECORD_ALTERNATE_PATH = 16,    /* down: struct alternate_path (ipc/alternate_path.h) */
 	RECORD_ALTERNATE_LOADED = 17,  /* up */
 	RECORD_ALTERNATE_REFUSED = 18, /* up */
 	RECORD_RAW_PACKET = 19,	  /* down: as RECORD_PACKET, for the raw queue pair of the port */
