@@ -317,7 +317,7 @@ static bool is_for_agents(const struct port *port, const struct packet *packet, 
 		gsa_is_first(mad[MAD_CLASS_OFFSET]));
 }
 
-/* QP1 accepts only the well-known Q_Key (transport 10.4). */
+/* QP1 accepts only the well-known Q_Key (transport 10.4; management 1.7). */
 static void check_gsi_key(struct fabric *fabric, struct port *port, const struct packet *packet)
 {
 	if (packet->bth.destination_qpn != QPN_GSI || !opcode_info(packet->bth.opcode)->has_deth ||
@@ -340,7 +340,8 @@ bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *fra
 
 	if (likely(qpn > QPN_GSI))
 		return false;
-	/* QP0 accepts VL15 only, and this frame came on a data VL (transport 10.5). */
+	/* QP0 accepts VL15 only, and this frame came on a data VL (transport 10.5;
+	 * management 1.7). */
 	if (qpn == QPN_SMI) {
 		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
 		return true;

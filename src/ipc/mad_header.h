@@ -2,7 +2,7 @@
 /*
  * The 64 bytes in front of each message on the socket of an open port: agent, status and address.
  * Laid out as Linux's user MAD, so that libibumad passes its callers' buffers on unchanged: host
- * order up to the length, then big-endian except for the P_Key index.
+ * order up to the length, then big-endian except for the P_Key index (management 8.3).
  */
 #ifndef SOFTIB_IPC_MAD_HEADER_H
 #define SOFTIB_IPC_MAD_HEADER_H

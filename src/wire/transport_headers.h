@@ -66,8 +66,10 @@ struct aeth {
 	uint32_t msn; /* 24 bits */
 };
 
+/* Bits 6:5 of the syndrome; bits 4:0 are its value (transport 3.1). */
 enum aeth_kind { AETH_ACK = 0, AETH_RNR_NAK = 1, AETH_RESERVED = 2, AETH_NAK = 3 };
 
+/* Values of a NAK (transport 3.4). */
 enum nak_code {
 	NAK_PSN_SEQUENCE = 0,
 	NAK_INVALID_REQUEST = 1,

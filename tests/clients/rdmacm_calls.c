@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What librdmacm's calls do, good and bad: both ends of each connection are in this program, on its
- * own host. Prints "ok NAME" per case; ends at the first that fails.
+ * own host (management 8.2). Prints "ok NAME" per case; ends at the first that fails.
  * Covers: api/librdmacm/address_calls.c api/librdmacm/address_info.c
  * api/librdmacm/connection_calls.c api/librdmacm/endpoint.c api/librdmacm/event_channel.c
  * api/librdmacm/rdma_events.c api/librdmacm/identifier.c api/librdmacm/identifier_route.c

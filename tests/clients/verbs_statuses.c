@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every completion status that a program can bring about, each by a function of its name: the
  * mistake, the status at the side that it is about, and the state of the queue pair afterwards.
- * The others of the list need an adapter that fails, or reliable datagrams. */
+ * The others of the list need an adapter that fails, or reliable datagrams (transport 4.7). */
 #include <infiniband/tm_types.h>
 #include "verbs_client.h"
 

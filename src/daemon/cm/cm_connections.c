@@ -55,6 +55,8 @@ static uint8_t transport_of(enum cm_qp_type qp_type)
 	return CM_TRANSPORT_RC;
 }
 
+/* Without values of the program, timeouts and retries are those of Linux's rdma_cm (management
+ * 8.2). */
 static void fill_req(const struct cm_id *id, const struct cm_parameters *parameters,
 		     struct cm_req *ret_req)
 {

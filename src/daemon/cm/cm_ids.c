@@ -14,7 +14,10 @@
 #include "wire/cm_ip_header.h"
 #include "wire/ipoib.h"
 
-enum { IDS_MAX = 1 << 18, QKEY_DATAGRAMS = 0x01234567 };
+enum {
+	IDS_MAX = 1 << 18,
+	QKEY_DATAGRAMS = 0x01234567, /* RDMA_UDP_QKEY of Linux (management 8.2) */
+};
 
 static uint32_t next_number(struct cm_program *program)
 {

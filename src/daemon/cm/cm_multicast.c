@@ -45,6 +45,8 @@ static uint8_t wanted_states(const struct cm_group *group)
 	return states;
 }
 
+/* SL, traffic class and flow label are those of the IPoIB broadcast group, as with Linux
+ * (management 8.2). */
 static void fill_request(const struct cm_group *group, uint8_t states,
 			 struct mc_member_record *ret_wanted)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * IsSM is set in a port's capability mask for as long as a subnet manager on its host holds the
- * port's issm device open (vol 1, chapter 14; drop-in-abi.md, 8.4).
+ * port's issm device open (vol 1, chapter 14; management 8.3; abi 8.4).
  *
  * The device is a FIFO, which opens for reading at once, without privilege and without a writer.
  * inotify reports that a program opened it. softibd then opens it for writing, and EPOLLERR reports

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* IsSM is set in a port's capability mask for as long as a subnet manager on its host holds the
- * port's issm device open (vol 1, chapter 14; drop-in-abi.md, 8.4). */
+ * port's issm device open (vol 1, chapter 14; management 8.3; abi 8.4). */
 #ifndef SOFTIB_DAEMON_MAD_ISSM_H
 #define SOFTIB_DAEMON_MAD_ISSM_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An agent that a management program registered on an open port: its requests with retries and
- * timeouts, its RMPP, the MADs that it receives (modelled on Linux's MAD layer). */
+ * timeouts, its RMPP, the MADs that it receives (modelled on Linux's MAD layer,
+ * management 8.3). */
 #ifndef SOFTIB_DAEMON_MAD_MAD_AGENTS_H
 #define SOFTIB_DAEMON_MAD_MAD_AGENTS_H
 

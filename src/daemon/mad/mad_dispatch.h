@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * QP0 and QP1 of every port with an endpoint: dispatching MADs to clients, and clients' MADs to the
- * fabric (vol 1, chapter 13).
+ * fabric (vol 1, chapter 13; management 1.7).
  *
  * The node's own agents (mgmt/agents) have seen a request before. A response goes to the client
  * whose agent number is the upper half of its transaction id; any other MAD goes to the client that

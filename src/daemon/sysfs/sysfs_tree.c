@@ -129,7 +129,7 @@ static int render_port_devices(const char *root, const struct adapter_entry *ada
 	}
 	snprintf(name, sizeof(name), "dev/infiniband/umad%u", port_ordinal);
 	keep_first(&error, sysfs_link_make(root, name, "/dev/null"));
-	/* A FIFO, so that softibd notices when a subnet manager opens it (drop-in-abi.md, 8.4). */
+	/* A FIFO, so that softibd notices when a subnet manager opens it (abi 8.4). */
 	format_path(path, "%s/dev/infiniband/issm%u", root, port_ordinal);
 	if (mkfifo(path, 0600) != 0 && errno != EEXIST)
 		keep_first(&error, -errno);

@@ -65,6 +65,7 @@ const struct sa_attribute_row *sa_attribute_find(uint16_t attribute_id)
 	return NULL;
 }
 
+/* Clients ask once and learn whether they may join as SendOnlyFullMember (management 4.9). */
 uint16_t sa_find_class_port_info(struct sa *sa, const struct sa_request *request)
 {
 	const struct class_port_info info = {

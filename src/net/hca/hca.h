@@ -193,7 +193,7 @@ void hca_ready_remove(struct hca *hca, struct qp *qp);
 time_ns hca_deadline(const struct hca *hca);
 void hca_expire(struct hca *hca, time_ns now);
 
-/* Protection domains. */
+/* Protection domains. Objects that use one keep it (transport 7.4). */
 MUST_USE int hca_pd_alloc(struct hca *hca, struct protection_domain **ret_pd);
 MUST_USE int hca_pd_dealloc(struct hca *hca, struct protection_domain *pd); /* -EBUSY */
 

@@ -7,7 +7,8 @@
 #include "base/attributes.h"
 #include "base/list.h"
 
-/* -EINVAL: outside 2 .. 0xfffffe or overlapping; -ENOMEM. */
+/* -EINVAL: overlapping, or outside 2 .. 0xfffffe, the numbers of ordinary queue pairs (transport
+ * 10.5); -ENOMEM. */
 MUST_USE int qpn_blocks_add(struct list *blocks, uint32_t first, uint32_t count);
 void qpn_blocks_release(struct list *blocks);
 

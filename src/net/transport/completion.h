@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/attributes.h"
 
+/* What each status reports (transport 4.7). */
 enum completion_status {
 	COMPLETION_SUCCESS = 0,
 	COMPLETION_LOCAL_LENGTH = 1,

@@ -150,6 +150,7 @@ static bool request_is_valid(const struct qp *qp, const struct send_request *req
 		return request->remote_qpn <= QPN_MAX && request->eecn <= QPN_MAX;
 	if (qp->type == QP_RAW_ETHERTYPE && request->remote_qpn > ETHERTYPE_MAX)
 		return false;
+	/* The address handle must be of the queue pair's domain (transport 7.4). */
 	return !qp_is_datagram(qp) || (request->address && request->address_pd == qp->pd);
 }
 

@@ -39,7 +39,7 @@ enum {
 	DRAINED_UD = QP_HAS_PKEY_INDEX | QP_HAS_QKEY,
 	RTR_ALSO = ALTERNATE | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX,
 	/* An EE context has the attributes of a connection, an RD queue pair those of a queue
-	 * (transport 9.1). */
+	 * (transport 9.1, 9.2). */
 	INIT_RD = QP_HAS_ACCESS | QP_HAS_QKEY,
 	DRAINED_RD = INIT_RD | QP_HAS_MIN_RNR_TIMER,
 	LIVE_RD = QP_HAS_CURRENT_STATE | DRAINED_RD,

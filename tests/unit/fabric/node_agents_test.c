@@ -197,7 +197,8 @@ static uint16_t last_trap(const struct rig *rig)
 	return notice.header.trap_number;
 }
 
-/* Two limited members of a partition cannot talk to each other; a port can talk to itself. */
+/* Two limited members of a partition cannot talk to each other; a port can talk to itself
+ * (transport 10.3). */
 static void test_limited_member_reads_its_own_counters_only(void **state)
 {
 	struct rig rig;
@@ -283,6 +284,7 @@ static void test_mad_under_a_foreign_qkey_makes_trap_258(void **state)
 	rig_release(&rig);
 }
 
+/* QP0 is for VL15 (transport 10.5; management 1.7). */
 static void test_smp_on_a_data_lane_is_dropped(void **state)
 {
 	static const uint16_t lids[] = {RIG_SWITCH_LID, 2};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The 64 bytes in front of each message, as in Linux's user MAD interface. */
+/* The 64 bytes in front of each message, as in Linux's user MAD interface (management 8.3). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

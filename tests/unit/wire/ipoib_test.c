@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ARP, neighbour discovery and groups of IP over InfiniBand: real hardware's packets, literal
- * bytes, damaged packets (management 8.1). */
+ * bytes, damaged packets (management 8.1; transport 10.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

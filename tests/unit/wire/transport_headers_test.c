@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Base and extended transport headers against literal bytes (transport 1.4, 1.5). */
+/* Base and extended transport headers against literal bytes (transport 1.4, 1.5, 3.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MADs to and from the clients of QP0 and QP1: which client gets which. */
+/* MADs to and from the clients of QP0 and QP1: which client gets which (management 1.7, 1.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

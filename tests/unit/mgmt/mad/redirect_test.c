@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address to which a ClassPortInfo redirects a client (management 1.6). */
+/* The address to which a ClassPortInfo redirects a client (management 1.2, 1.6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The SA as a whole: methods and status codes, keys, tables, clients that flood and clients that
- * vanish (management 4.1, 4.2, 4.3). Covers: mgmt/sa/answers.c mgmt/sa/attributes.c
+ * vanish (management 4.1, 4.2, 4.3, 4.9). Covers: mgmt/sa/answers.c mgmt/sa/attributes.c
  * mgmt/sa/sa_query.c mgmt/sa/records.c */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,6 +90,8 @@ static void test_methods_of_every_attribute(void **state)
 	}
 }
 
+/* The answer has the method with the R bit; Trap, Report and responses get none (management
+ * 1.3). */
 static void test_unknown_methods_and_one_way_mads(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables that the manager writes besides LIDs and routes: P_Key tables and their enforcement, VL
  * tables, multicast trees, keys, LMC; and how little it writes after a small change (management
- * 3.2). Covers: mgmt/sm/pkey_tables.c mgmt/sm/vl_tables.c mgmt/sm/multicast_tables.c
+ * 3.2, 3.4). Covers: mgmt/sm/pkey_tables.c mgmt/sm/vl_tables.c mgmt/sm/multicast_tables.c
  * mgmt/sm/routes.c mgmt/subnet/port_partitions.c mgmt/subnet/subnet_path.c */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast trees over a ring of three switches, each with one host:
+/* Multicast trees (management 3.4) over a ring of three switches, each with one host:
  *
  *	h1 - s1 == s2 - h2     port 2 of each switch leads to port 3 of the next one:
  *	       \\ //            s1 to s2, s2 to s3, s3 to s1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address handles: refused attributes. */
+/* Address handles: refused attributes (transport 7.5). */
 #include <errno.h>
 #include "adapter_pair.h"
 

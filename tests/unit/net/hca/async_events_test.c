@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every asynchronous event of an adapter, each in a test of its name: its cause, its object, and
- * that it comes once (vol 1, chapter 11). IBV_EVENT_WQ_FATAL belongs to receive work queues, which
- * only Ethernet ports have. */
+ * that it comes once (vol 1, chapter 11; transport 5.8). IBV_EVENT_WQ_FATAL belongs to receive work
+ * queues, which only Ethernet ports have. */
 #include "adapter_pair.h"
 #include "net/hca/injected_event.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion queues: order, arming, overflow, resizing. */
+/* Completion queues: order, arming, overflow, resizing (transport 7.6). */
 #include <errno.h>
 #include "adapter_pair.h"
 

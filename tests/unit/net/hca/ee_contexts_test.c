@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EE contexts as objects: numbers, limits, states, shared receive queues, and destruction. */
+/* EE contexts as objects: numbers, limits, states, shared receive queues, and destruction
+ * (transport 9.1, 9.2). */
 #include "support/rd_rig.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Path migration from one port of an adapter to the other. */
+/* Path migration from one port of an adapter to the other (transport 4.9). */
 #include "net/hca/hca.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast groups: which queue pairs may attach, which get a copy, and what attaching keeps alive.
- */
+/* Multicast groups: which queue pairs may attach, which get a copy, and what attaching keeps alive
+ * (transport 7.7). */
 #include <errno.h>
 #include "adapter_pair.h"
 

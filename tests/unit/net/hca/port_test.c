@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which events a change of a port raises. */
+/* Which events a change of a port raises (transport 5.8). */
 #include "adapter_pair.h"
 
 static struct adapter_pair pair;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs as objects: numbers, limits, the objects they use, and their memory. */
+/* Queue pairs as objects: numbers, limits, the objects they use, and their memory (transport 7.4,
+ * 10.4). */
 #include <errno.h>
 #include "adapter_pair.h"
 #include "net/memory/window.h"
@@ -207,7 +208,7 @@ static void test_reset_and_destroy_take_unread_completions_along(void **state)
 	end();
 }
 
-/* The next queue pair may get its number. */
+/* The next queue pair may get its number (transport 7.3). */
 static void test_windows_bound_through_a_qp_end_with_it(void **state)
 {
 	static uint8_t bytes[100];

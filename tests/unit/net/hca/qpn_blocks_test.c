@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Free queue pair numbers. */
+/* Free queue pair numbers (transport 10.5). */
 #include "net/hca/qpn_blocks.h"
 
 #include <errno.h>

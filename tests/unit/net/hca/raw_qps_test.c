@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One raw queue pair of each kind per port, and which queue pair gets a port's raw packets. */
+/* One raw queue pair of each kind per port, and which queue pair gets a port's raw packets
+ * (transport 9.4). */
 #include "net/hca/raw_qps.h"
 
 #include <errno.h>

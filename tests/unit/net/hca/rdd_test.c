@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RD domains: how many there may be, and the objects that keep one from being destroyed. */
+/* RD domains: how many there may be, and the objects that keep one from being destroyed (transport
+ * 9.1). */
 #include "support/rd_rig.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared receive queues: limits, resizing, users. */
+/* Shared receive queues: limits, resizing, users (transport 5.7). */
 #include <errno.h>
 #include "adapter_pair.h"
 

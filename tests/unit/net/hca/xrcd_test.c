@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC domains: which processes share one, what keeps one open, and which queues its targets can
- * use. */
+/* XRC domains: which processes share one, what keeps one open, and which queues its targets can use
+ * (transport 5.7). */
 #include <errno.h>
 #include "adapter_pair.h"
 

@@ -107,7 +107,7 @@ static void test_places_of_unusual_regions_are_not_told(void **state)
 	assert_null(place(&pd, null_region->key, 0, 1, 0));
 }
 
-/* Every combination of the four rights, and what else may come with them. */
+/* Every combination of the four rights, and what else may come with them (transport 7.1). */
 static void test_remote_write_and_atomic_need_local_write(void **state)
 {
 	(void)state;

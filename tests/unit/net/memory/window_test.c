@@ -214,7 +214,7 @@ static void test_invalidate_needs_the_whole_key_the_domain_and_the_queue_pair(vo
 	assert_false(window_invalidate(&memory, &pd, QPN, binding.key));
 }
 
-/* Each row breaks one of the rules on binding. */
+/* Each row breaks one of the rules on binding (transport 7.3). */
 static void test_bind_that_breaks_a_rule_changes_nothing(void **state)
 {
 	static const struct {

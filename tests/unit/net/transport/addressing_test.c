@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers from address vectors. */
+/* Headers from address vectors (transport 7.5). */
 #include "net/transport/addressing.h"
 
 #include <setjmp.h>

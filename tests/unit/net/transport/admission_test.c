@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header checks: packets that are dropped before any engine sees them, and the counters. */
+/* The header checks: packets that are dropped before any engine sees them, and the counters
+ * (transport 5.1, 6.2, 10.3, 10.4). */
 #include "net/transport/admission.h"
 
 #include <setjmp.h>

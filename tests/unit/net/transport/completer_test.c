@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Responses at the requester: answers, gaps in them, and malformed responses. */
+/* Responses at the requester: answers, gaps in them, and malformed responses (transport 3.4,
+ * 4.3). */
 #include "net/transport/completer.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* End-to-end credits, from the advertisement to the use. */
+/* End-to-end credits, from the advertisement to the use (transport 3.2, 3.6). */
 #include "net/transport/credits.h"
 
 #include <setjmp.h>

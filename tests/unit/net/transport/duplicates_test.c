@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that arrive twice: never executed twice, always answered where that is possible. */
+/* Requests that arrive twice: never executed twice, always answered where that is possible
+ * (transport 5.3). */
 #include "net/transport/duplicates.h"
 
 #include <setjmp.h>
@@ -33,6 +34,7 @@ static void deliver_again(unsigned n)
 	rc_pair_transmit(&pair);
 }
 
+/* A duplicate does not count in the MSN (transport 3.5, 5.3). */
 static void test_duplicate_write_is_acknowledged_and_not_written(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reaction of a responder to each fault, for each service: the table of fault classes, row by
- * row (vol 1, chapter 9). Each case is one bad packet, made by hand. Covers:
+ * row (vol 1, chapter 9; transport 5.5). Each case is one bad packet, made by hand. Covers:
  * net/transport/qp_error.c */
 #include <limits.h>
 #include <setjmp.h>
@@ -300,7 +300,8 @@ static void test_every_fault_has_the_outcome_of_its_class(void **state)
 	}
 }
 
-/* Class A and C: requests after the NAK are dropped in silence, and so is the repeated request. */
+/* Class A and C: requests after the NAK are dropped in silence, and so is the repeated request
+ * (transport 4.8). */
 static void test_after_a_nak_nothing_is_answered(void **state)
 {
 	const struct outcome outcome = {.fault = DEAD_KEY, .service = RC};
@@ -322,7 +323,7 @@ static void test_after_a_nak_nothing_is_answered(void **state)
 	rc_pair_release(&pair);
 }
 
-/* Class B: the request that found no receive is executed when there is one. */
+/* Class B: the request that found no receive is executed when there is one (transport 5.2). */
 static void test_an_rnr_nak_leaves_everything_as_it_was(void **state)
 {
 	const struct outcome outcome = {.fault = NO_RECEIVE, .service = RC};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binding and invalidating memory windows in the middle of other traffic: order, access, and
- * refusals. */
+ * refusals (transport 4.5, 7.3). */
 #include "net/transport/local_operation.h"
 
 #include <setjmp.h>

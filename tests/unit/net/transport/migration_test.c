@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Automatic path migration: each rule as a dialogue between two queue pairs with two ports. */
+/* Automatic path migration: each rule as a dialogue between two queue pairs with two ports
+ * (transport 4.9). */
 #include "net/transport/migration.h"
 
 #include <errno.h>

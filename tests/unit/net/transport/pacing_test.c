@@ -228,7 +228,7 @@ static void test_a_limit_is_lost_with_the_connection(void **state)
 	rc_pair_release(&pair);
 }
 
-/* A message under way is finished at its rate; then the drained event comes. */
+/* A message under way is finished at its rate; then the drained event comes (transport 4.8). */
 static void test_a_drain_waits_for_what_is_paced(void **state)
 {
 	(void)state;

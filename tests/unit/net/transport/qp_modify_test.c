@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state machine, whole: every pair of states, every type, every attribute missing or too many.
+/* The state machine, whole: every pair of states, every type, every attribute missing or too many
+ * (transport 6.1).
  * Covers: net/transport/qp_transitions.c */
 #include "support/rc_pair.h"
 

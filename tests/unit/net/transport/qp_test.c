@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a queue pair's owner may do, and what it may not. */
+/* What a queue pair's owner may do, and what it may not (transport 2.4, 6.2, 7.4). */
 #include "net/transport/qp.h"
 
 #include <errno.h>

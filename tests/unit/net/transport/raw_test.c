@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw datagrams: one SEND, one packet, no keys; lengths and headers that are refused. */
+/* Raw datagrams: one SEND, one packet, no keys; lengths and headers that are refused (transport
+ * 9.4). */
 #include "net/transport/raw.h"
 
 #include <errno.h>

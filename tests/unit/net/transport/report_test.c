@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Completion of requests on a queue pair with a shared receive queue, and with a full completion
- * queue. */
+ * queue (transport 4.6, 5.6, 5.7). */
 #include "net/transport/report.h"
 
 #include <setjmp.h>

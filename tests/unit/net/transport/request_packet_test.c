@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The packets of a request: opcodes, trains, bytes, and when they ask for an answer. */
+/* The packets of a request: opcodes, trains, bytes, and when they ask for an answer (transport
+ * 4.2). */
 #include "support/rc_pair.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dialogues with the requester: what it sends, when it may send, and how requests complete. */
+/* Dialogues with the requester: what it sends, when it may send, and how requests complete
+ * (transport 4.2, 4.5, 4.6, 4.8). */
 #include "support/rc_pair.h"
 
 #include <errno.h>

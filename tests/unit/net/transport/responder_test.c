@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dialogues with the responder of a reliable connection: what it accepts, acknowledges and refuses.
+/* Dialogues with the responder of a reliable connection: what it accepts, acknowledges and refuses
+ * (transport 5.2, 5.4, 5.6).
  * Covers: net/transport/execution.c */
 #include "support/rc_pair.h"
 
@@ -139,6 +140,7 @@ static void test_lost_middle_packet_is_naked_once_and_resumed_from_there(void **
 	rc_pair_release(&pair);
 }
 
+/* One ACK for five messages, and the MSN counts each (transport 3.5, 4.2). */
 static void test_acknowledgements_are_coalesced(void **state)
 {
 	(void)state;
@@ -263,7 +265,7 @@ static const struct {
 
 static const uint32_t rights[] = {ACCESS_REMOTE_WRITE, ACCESS_REMOTE_READ, ACCESS_REMOTE_ATOMIC};
 
-/* Every operation against a queue pair that lacks each right in turn. */
+/* Every operation against a queue pair that lacks each right in turn (transport 5.2). */
 static void test_queue_pair_rights_gate_each_operation(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The responses of the responder and their order, and the READs and atomics that it keeps. */
+/* The responses of the responder and their order, and the READs and atomics that it keeps
+ * (transport 5.2). */
 #include "net/transport/responses.h"
 
 #include <setjmp.h>

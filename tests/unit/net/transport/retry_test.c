@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timeouts, retries and RNR waits on a virtual clock. */
+/* Timeouts, retries and RNR waits on a virtual clock (transport 3.3, 4.4, 4.1). */
 #include "net/transport/retry.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UC messages arrive whole or not at all; UD messages carry their GRH. */
+/* UC messages arrive whole or not at all; UD messages carry their GRH (transport 5.2, 5.5, 5.6). */
 #include "net/transport/unreliable.h"
 
 #include <setjmp.h>

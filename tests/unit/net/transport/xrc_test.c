@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* XRC dialogues: an initiator names a shared queue in each request, a target serves them all (vol
- * 1, annex A14). */
+ * 1, annex A14; transport 5.7). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -210,7 +210,7 @@ static void test_an_error_in_a_message_flushes_the_request_it_holds_only(void **
 	disconnect();
 }
 
-/* Queue 1 is in another protection domain than the window. */
+/* Queue 1 is in another protection domain than the window (transport 5.7). */
 static void test_keys_are_checked_in_the_domain_of_the_named_queue(void **state)
 {
 	struct protection_domain other = {0};

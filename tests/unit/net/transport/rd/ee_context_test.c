@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EE contexts: one message at a time, turns, RNR, RESYNC, and the scope of each error.
+/* EE contexts: one message at a time, turns, RNR, RESYNC, and the scope of each error (transport
+ * 9.3).
  * Covers: net/transport/rd/rd_service.c */
 #include "support/rd_rig.h"
 

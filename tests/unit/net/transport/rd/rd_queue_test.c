@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RD queue pairs: which requests may be posted, which context carries them, and their states. */
+/* RD queue pairs: which requests may be posted, which context carries them, and their states
+ * (transport 9.1). */
 #include "support/rd_rig.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The responder of an EE context: the queue pair that a request is for, refusals, and RESYNC. */
+/* The responder of an EE context: the queue pair that a request is for, refusals, and RESYNC
+ * (transport 9.3). */
 #include "support/rd_rig.h"
 
 #include <errno.h>
