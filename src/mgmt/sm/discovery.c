@@ -235,5 +235,5 @@ const struct phase_operations sweep_discover = {
 	.next = discover_next,
 	.answered = discovery_answered,
 	.failed = discovery_failed,
-	.following = findings_settle,
+	.choose_following = findings_settle,
 };

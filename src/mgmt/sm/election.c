@@ -409,5 +409,5 @@ const struct phase_operations sweep_handover = {
 	.next = handover_next,
 	.answered = handover_answered,
 	.failed = handover_failed,
-	.following = handover_following,
+	.choose_following = handover_following,
 };

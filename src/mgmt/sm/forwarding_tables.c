@@ -57,19 +57,13 @@ static void switches_answered(struct sm *sm, struct mad_purpose purpose, const u
 	switch_info_decode(data, &node->switch_info);
 }
 
-static enum sweep_phase switches_following(struct sm *sm)
-{
-	(void)sm;
-	return PHASE_PARTITIONS;
-}
-
 const struct phase_operations sweep_switches = {
 	.name = "switches",
 	.begin = switches_begin,
 	.next = switches_next,
 	.answered = switches_answered,
 	.failed = sweep_mark_incomplete,
-	.following = switches_following,
+	.following = PHASE_PARTITIONS,
 };
 
 static int forwarding_begin(struct sm *sm)
@@ -152,17 +146,11 @@ static void forwarding_answered(struct sm *sm, struct mad_purpose purpose, const
 	set_block_known(node, purpose.detail);
 }
 
-static enum sweep_phase forwarding_following(struct sm *sm)
-{
-	(void)sm;
-	return PHASE_LANES;
-}
-
 const struct phase_operations sweep_forwarding = {
 	.name = "forwarding",
 	.begin = forwarding_begin,
 	.next = forwarding_next,
 	.answered = forwarding_answered,
 	.failed = sweep_mark_incomplete,
-	.following = forwarding_following,
+	.following = PHASE_LANES,
 };

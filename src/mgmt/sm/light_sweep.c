@@ -211,5 +211,5 @@ const struct phase_operations sweep_light = {
 	.next = light_next,
 	.answered = light_answered,
 	.failed = light_failed,
-	.following = light_following,
+	.choose_following = light_following,
 };

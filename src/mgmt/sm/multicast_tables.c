@@ -213,13 +213,6 @@ static bool multicast_next(struct sm *sm, struct mad_message *ret_request,
 	return false;
 }
 
-static void multicast_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)
-{
-	(void)sm;
-	(void)purpose;
-	(void)data;
-}
-
 static void multicast_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	struct subnet_node *node = purpose.subject;
@@ -237,7 +230,6 @@ const struct phase_operations sweep_multicast = {
 	.name = "multicast",
 	.begin = multicast_begin,
 	.next = multicast_next,
-	.answered = multicast_answered,
 	.failed = multicast_failed,
-	.following = multicast_following,
+	.choose_following = multicast_following,
 };

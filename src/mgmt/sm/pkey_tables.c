@@ -104,17 +104,11 @@ static void partitions_answered(struct sm *sm, struct mad_purpose purpose, const
 	pkey_block_decode(data, present + end - PKEYS_PER_BLOCK);
 }
 
-static enum sweep_phase partitions_following(struct sm *sm)
-{
-	(void)sm;
-	return PHASE_FORWARDING;
-}
-
 const struct phase_operations sweep_partitions = {
 	.name = "partitions",
 	.begin = partitions_begin,
 	.next = partitions_next,
 	.answered = partitions_answered,
 	.failed = sweep_mark_incomplete,
-	.following = partitions_following,
+	.following = PHASE_FORWARDING,
 };

@@ -258,19 +258,13 @@ static void set_failed(struct sm *sm, struct mad_purpose purpose)
 	sweep_mark_incomplete(sm, purpose);
 }
 
-static enum sweep_phase ports_following(struct sm *sm)
-{
-	(void)sm;
-	return PHASE_ACTIVATE;
-}
-
 const struct phase_operations sweep_ports = {
 	.name = "ports",
 	.begin = ports_begin,
 	.next = ports_next,
 	.answered = ports_answered,
 	.failed = set_failed,
-	.following = ports_following,
+	.following = PHASE_ACTIVATE,
 };
 
 /* Never before the neighbor is Armed, since it would drop data packets (management 3.2). */
@@ -296,19 +290,13 @@ static bool activate_next(struct sm *sm, struct mad_message *ret_request,
 	return false;
 }
 
-static enum sweep_phase activate_following(struct sm *sm)
-{
-	(void)sm;
-	return PHASE_REREGISTER;
-}
-
 const struct phase_operations sweep_activate = {
 	.name = "activate",
 	.begin = ports_begin,
 	.next = activate_next,
 	.answered = set_answered,
 	.failed = set_failed,
-	.following = activate_following,
+	.following = PHASE_REREGISTER,
 };
 
 /* Ports that needed another Set got ClientReregister with it. */
@@ -333,17 +321,11 @@ static bool reregister_next(struct sm *sm, struct mad_message *ret_request,
 	return false;
 }
 
-static enum sweep_phase reregister_following(struct sm *sm)
-{
-	(void)sm;
-	return PHASE_IDLE;
-}
-
 const struct phase_operations sweep_reregister = {
 	.name = "reregister",
 	.begin = ports_begin,
 	.next = reregister_next,
 	.answered = set_answered,
 	.failed = set_failed,
-	.following = reregister_following,
+	.following = PHASE_IDLE,
 };

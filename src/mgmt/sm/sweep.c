@@ -299,6 +299,13 @@ static bool look_is_in_the_way(const struct sm *sm, time_ns now)
 	       sm->schedule.wanted_scope != SCOPE_NOTHING && sm->schedule.wanted_at <= now;
 }
 
+static enum sweep_phase following_phase(struct sm *sm)
+{
+	const struct phase_operations *phase = phases[sm->phase];
+
+	return phase->choose_following ? phase->choose_following(sm) : phase->following;
+}
+
 void sweep_advance(struct sm *sm, time_ns now)
 {
 	/* Every turn but the last enters another phase, and a sweep has each phase once. */
@@ -316,7 +323,7 @@ void sweep_advance(struct sm *sm, time_ns now)
 			mad_transactions_cancel_all(&sm->transactions);
 		else if (ask(sm) || !mad_transactions_is_idle(&sm->transactions))
 			return;
-		enter(sm, phases[sm->phase]->following(sm), now);
+		enter(sm, following_phase(sm), now);
 	}
 }
 
@@ -327,7 +334,8 @@ void sweep_answered(struct sm *sm, struct mad_purpose purpose, const struct mad_
 	if (sm->phase == PHASE_IDLE)
 		return;
 	if (header->status == MAD_STATUS_OK) {
-		phases[sm->phase]->answered(sm, purpose, data);
+		if (phases[sm->phase]->answered)
+			phases[sm->phase]->answered(sm, purpose, data);
 		return;
 	}
 	sm->counts.silent++;

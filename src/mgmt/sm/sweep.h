@@ -36,10 +36,13 @@ struct phase_operations {
 	/* false: nothing to request now; a response may change that */
 	MUST_USE bool (*next)(struct sm *sm, struct mad_message *ret_request,
 			      struct mad_purpose *ret_purpose);
+	/* NULL: a response says nothing that was not known */
 	void (*answered)(struct sm *sm, struct mad_purpose purpose, const uint8_t *data);
 	/* an error response, or none after all tries */
 	void (*failed)(struct sm *sm, struct mad_purpose purpose);
-	enum sweep_phase (*following)(struct sm *sm);
+	/* NULL: always the one below */
+	enum sweep_phase (*choose_following)(struct sm *sm);
+	enum sweep_phase following;
 };
 
 /* A step that discovery still has to do. */

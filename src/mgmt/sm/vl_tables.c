@@ -229,13 +229,6 @@ static bool lanes_next(struct sm *sm, struct mad_message *ret_request,
 	return false;
 }
 
-static void lanes_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)
-{
-	(void)sm;
-	(void)purpose;
-	(void)data;
-}
-
 static void lanes_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	struct subnet_node *node = purpose.subject;
@@ -249,17 +242,10 @@ static void lanes_failed(struct sm *sm, struct mad_purpose purpose)
 	sweep_mark_incomplete(sm, purpose);
 }
 
-static enum sweep_phase lanes_following(struct sm *sm)
-{
-	(void)sm;
-	return PHASE_MULTICAST;
-}
-
 const struct phase_operations sweep_lanes = {
 	.name = "lanes",
 	.begin = lanes_begin,
 	.next = lanes_next,
-	.answered = lanes_answered,
 	.failed = lanes_failed,
-	.following = lanes_following,
+	.following = PHASE_MULTICAST,
 };
