@@ -63,4 +63,10 @@ static inline uint64_t gid_guid(const struct gid *gid)
 	return get_be64(gid->bytes + 8);
 }
 
+/* The factor is 2^64 divided by the golden ratio. */
+static inline uint64_t gid_hash(const struct gid *gid)
+{
+	return gid_prefix(gid) * 0x9e3779b97f4a7c15u ^ gid_guid(gid);
+}
+
 #endif

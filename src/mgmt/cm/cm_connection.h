@@ -4,7 +4,7 @@
 #ifndef SOFTIB_MGMT_CM_CM_CONNECTION_H
 #define SOFTIB_MGMT_CM_CM_CONNECTION_H
 
-#include "base/hash_table.h"
+#include "base/hash_chain.h"
 #include "base/list.h"
 #include "base/random.h"
 #include "base/timer_queue.h"
@@ -52,10 +52,10 @@ struct cm_connection {
 	bool shares_channel; /* another connection holds the EE context */
 	enum cm_state state;
 	struct timer timer;
-	struct list link;			 /* cm->connections */
-	struct list peer_link;			 /* cm->peer_calls, if the peer may call us too */
-	struct cm_connection *next_by_remote_id; /* the next one with the same hash */
-	struct cm_connection *next_by_remote_qpn;
+	struct list link;	   /* cm->connections */
+	struct list peer_link;	   /* cm->peer_calls, if the peer may call us too */
+	struct hash_link id_link;  /* cm->by_remote_id */
+	struct hash_link qpn_link; /* cm->by_remote_qpn */
 
 	uint32_t port_index;
 	struct cm_peer peer;

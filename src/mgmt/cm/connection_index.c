@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include "mgmt/cm/cm_connection.h"
 
-/* Keys with the same hash form a chain. Lookups compare the whole key. */
 static uint64_t remote_hash(uint32_t number, uint64_t ca_guid)
 {
 	struct random mixer = random_seeded(ca_guid ^ (uint64_t)number << 32 ^ number);
@@ -88,105 +87,73 @@ struct cm_connection *connection_find(const struct cm *cm, uint32_t local_comm_i
 struct cm_connection *connection_find_remote_id(const struct cm *cm, uint32_t remote_comm_id,
 						uint64_t remote_ca_guid)
 {
-	struct cm_connection *connection =
-		hash_table_get(&cm->by_remote_id, remote_hash(remote_comm_id, remote_ca_guid));
+	struct hash_link *link =
+		hash_chain_first(&cm->by_remote_id, remote_hash(remote_comm_id, remote_ca_guid));
 
-	while (connection && (connection->peer.comm_id != remote_comm_id ||
-			      connection->peer.ca_guid != remote_ca_guid))
-		connection = connection->next_by_remote_id;
-	return connection;
+	for (; link; link = link->next) {
+		struct cm_connection *connection =
+			container_of(link, struct cm_connection, id_link);
+
+		if (connection->peer.comm_id == remote_comm_id &&
+		    connection->peer.ca_guid == remote_ca_guid)
+			return connection;
+	}
+	return NULL;
 }
 
 struct cm_connection *connection_find_remote_qpn(const struct cm *cm, uint32_t number,
 						 uint64_t remote_ca_guid)
 {
-	struct cm_connection *connection =
-		hash_table_get(&cm->by_remote_qpn, remote_hash(number, remote_ca_guid));
+	struct hash_link *link =
+		hash_chain_first(&cm->by_remote_qpn, remote_hash(number, remote_ca_guid));
 
-	while (connection &&
-	       (remote_number(connection->peer.qpn, connection->is_datagram) != number ||
-		connection->peer.ca_guid != remote_ca_guid))
-		connection = connection->next_by_remote_qpn;
-	return connection;
+	for (; link; link = link->next) {
+		struct cm_connection *connection =
+			container_of(link, struct cm_connection, qpn_link);
+
+		if (remote_number(connection->peer.qpn, connection->is_datagram) == number &&
+		    connection->peer.ca_guid == remote_ca_guid)
+			return connection;
+	}
+	return NULL;
 }
 
 int connection_index_remote_id(struct cm_connection *connection)
 {
-	struct hash_table *table = &connection->cm->by_remote_id;
-	uint64_t hash = id_hash(connection);
-	struct cm_connection *first = hash_table_get(table, hash);
+	int error = hash_chain_put(&connection->cm->by_remote_id, id_hash(connection),
+				   &connection->id_link);
 
-	connection->next_by_remote_id = first;
-	if (first)
-		hash_table_remove(table, hash);
-	if (hash_table_put(table, hash, connection) != 0)
-		return -ENOMEM;
-	connection->is_by_remote_id = true;
-	return 0;
+	if (!error)
+		connection->is_by_remote_id = true;
+	return error;
 }
 
 int connection_index_remote_qpn(struct cm_connection *connection)
 {
-	struct hash_table *table = &connection->cm->by_remote_qpn;
-	uint64_t hash = qpn_hash(connection);
-	struct cm_connection *first = hash_table_get(table, hash);
-
 	if (connection->shares_channel)
 		return 0;
-	connection->next_by_remote_qpn = first;
-	if (first)
-		hash_table_remove(table, hash);
-	if (hash_table_put(table, hash, connection) != 0)
-		return -ENOMEM;
-	connection->is_by_remote_qpn = true;
-	return 0;
-}
 
-/* Removes a connection from its chain, whose `first` is in the table. Removing and inserting needs
- * no memory, because the slot is free then. */
-static void replace_first(struct hash_table *table, uint64_t hash, struct cm_connection *second)
-{
-	hash_table_remove(table, hash);
-	if (second && hash_table_put(table, hash, second) != 0)
-		abort();
+	int error = hash_chain_put(&connection->cm->by_remote_qpn, qpn_hash(connection),
+				   &connection->qpn_link);
+
+	if (!error)
+		connection->is_by_remote_qpn = true;
+	return error;
 }
 
 void connection_unindex_remote_id(struct cm_connection *connection)
 {
-	struct hash_table *table = &connection->cm->by_remote_id;
-	uint64_t hash = id_hash(connection);
-
 	if (!connection->is_by_remote_id)
 		return;
 	connection->is_by_remote_id = false;
-
-	struct cm_connection *before = hash_table_get(table, hash);
-
-	if (before == connection) {
-		replace_first(table, hash, connection->next_by_remote_id);
-		return;
-	}
-	while (before->next_by_remote_id != connection)
-		before = before->next_by_remote_id;
-	before->next_by_remote_id = connection->next_by_remote_id;
+	hash_chain_remove(&connection->cm->by_remote_id, id_hash(connection), &connection->id_link);
 }
 
 void connection_unindex_remote_qpn(struct cm_connection *connection)
 {
-	struct hash_table *table = &connection->cm->by_remote_qpn;
-	uint64_t hash = qpn_hash(connection);
-
 	if (!connection->is_by_remote_qpn)
 		return;
 	connection->is_by_remote_qpn = false;
-
-	struct cm_connection *before = hash_table_get(table, hash);
-
-	if (before == connection) {
-		replace_first(table, hash, connection->next_by_remote_qpn);
-		return;
-	}
-	while (before->next_by_remote_qpn != connection)
-		before = before->next_by_remote_qpn;
-	before->next_by_remote_qpn = connection->next_by_remote_qpn;
+	hash_chain_remove(&connection->cm->by_remote_qpn, qpn_hash(connection),
+			  &connection->qpn_link);
 }

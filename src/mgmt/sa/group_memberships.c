@@ -17,33 +17,19 @@ void group_memberships_release(struct group_memberships *memberships)
 	hash_table_release(&memberships->by_mgid);
 }
 
-/* 2^64 divided by the golden ratio. */
-static uint64_t hash_of(const struct gid *mgid)
-{
-	return gid_prefix(mgid) * 0x9e3779b97f4a7c15u ^ gid_guid(mgid);
-}
-
 struct group_membership *group_memberships_find(const struct group_memberships *memberships,
 						const struct gid *mgid)
 {
-	struct group_membership *membership = hash_table_get(&memberships->by_mgid, hash_of(mgid));
+	struct hash_link *link = hash_chain_first(&memberships->by_mgid, gid_hash(mgid));
 
-	while (membership && !gid_equal(&membership->mgid, mgid))
-		membership = membership->same_hash;
-	return membership;
-}
+	for (; link; link = link->next) {
+		struct group_membership *membership =
+			container_of(link, struct group_membership, mgid_link);
 
-static bool put_into_table(struct group_memberships *memberships,
-			   struct group_membership *membership)
-{
-	uint64_t hash = hash_of(&membership->mgid);
-	struct group_membership *first = hash_table_get(&memberships->by_mgid, hash);
-
-	if (!first)
-		return hash_table_put(&memberships->by_mgid, hash, membership) == 0;
-	membership->same_hash = first->same_hash;
-	first->same_hash = membership;
-	return true;
+		if (gid_equal(&membership->mgid, mgid))
+			return membership;
+	}
+	return NULL;
 }
 
 struct group_membership *group_memberships_add(struct group_memberships *memberships,
@@ -54,7 +40,7 @@ struct group_membership *group_memberships_add(struct group_memberships *members
 	if (!membership)
 		return NULL;
 	membership->mgid = *mgid;
-	if (!put_into_table(memberships, membership)) {
+	if (hash_chain_put(&memberships->by_mgid, gid_hash(mgid), &membership->mgid_link) != 0) {
 		free(membership);
 		return NULL;
 	}
@@ -65,23 +51,8 @@ struct group_membership *group_memberships_add(struct group_memberships *members
 void group_memberships_forget(struct group_memberships *memberships,
 			      struct group_membership *membership)
 {
-	uint64_t hash = hash_of(&membership->mgid);
-	struct group_membership *first = hash_table_get(&memberships->by_mgid, hash);
-
-	if (first == membership) {
-		hash_table_remove(&memberships->by_mgid, hash);
-		/* Into the slot that was just freed, so this needs no memory. */
-		if (membership->same_hash) {
-			int error =
-				hash_table_put(&memberships->by_mgid, hash, membership->same_hash);
-
-			assert(!error);
-		}
-	} else {
-		while (first->same_hash != membership)
-			first = first->same_hash;
-		first->same_hash = membership->same_hash;
-	}
+	hash_chain_remove(&memberships->by_mgid, gid_hash(&membership->mgid),
+			  &membership->mgid_link);
 	list_remove(&membership->link);
 	free(membership);
 }

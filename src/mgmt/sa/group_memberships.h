@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/hash_table.h"
+#include "base/hash_chain.h"
 #include "base/list.h"
 #include "base/time.h"
 #include "wire/gid.h"
@@ -15,9 +15,9 @@
 
 /* Join states: mgmt/subnet/multicast_groups.h. */
 struct group_membership {
-	struct list link;		    /* memberships->all */
-	struct group_membership *same_hash; /* the next one whose MGID has the same hash */
-	struct mc_member_record group;	    /* used to create it */
+	struct list link;	       /* memberships->all */
+	struct hash_link mgid_link;    /* memberships->by_mgid */
+	struct mc_member_record group; /* used to create it */
 	struct gid mgid;
 	uint8_t wanted;
 	uint8_t joined;	  /* states that the SA has, as far as we know */

@@ -22,19 +22,19 @@ void multicast_groups_release(struct multicast_groups *groups)
 	hash_table_release(&groups->by_mgid);
 }
 
-static uint64_t mgid_hash(const struct gid *mgid)
-{
-	return gid_prefix(mgid) * 0x9e3779b97f4a7c15u ^ gid_guid(mgid);
-}
-
 struct multicast_group *multicast_groups_find(const struct multicast_groups *groups,
 					      const struct gid *mgid)
 {
-	struct multicast_group *group = hash_table_get(&groups->by_mgid, mgid_hash(mgid));
+	struct hash_link *link = hash_chain_first(&groups->by_mgid, gid_hash(mgid));
 
-	while (group && !gid_equal(&group->mgid, mgid))
-		group = group->same_hash;
-	return group;
+	for (; link; link = link->next) {
+		struct multicast_group *group =
+			container_of(link, struct multicast_group, mgid_link);
+
+		if (gid_equal(&group->mgid, mgid))
+			return group;
+	}
+	return NULL;
 }
 
 /* Round robin, so that an MLID whose tree is still being removed is not reused at once. */
@@ -52,39 +52,6 @@ static int find_free_mlid(struct multicast_groups *groups, uint32_t *ret_index)
 		return 0;
 	}
 	return -ENOSPC;
-}
-
-static int put_by_mgid(struct multicast_groups *groups, struct multicast_group *group)
-{
-	uint64_t hash = mgid_hash(&group->mgid);
-	struct multicast_group *first = hash_table_get(&groups->by_mgid, hash);
-
-	if (!first)
-		return hash_table_put(&groups->by_mgid, hash, group);
-	group->same_hash = first->same_hash;
-	first->same_hash = group;
-	return 0;
-}
-
-static void remove_by_mgid(struct multicast_groups *groups, struct multicast_group *group)
-{
-	uint64_t hash = mgid_hash(&group->mgid);
-	struct multicast_group *first = hash_table_get(&groups->by_mgid, hash);
-
-	if (first != group) {
-		while (first->same_hash != group)
-			first = first->same_hash;
-		first->same_hash = group->same_hash;
-		return;
-	}
-	hash_table_remove(&groups->by_mgid, hash);
-	/* A slot was just freed, so this needs no memory. */
-	if (group->same_hash) {
-		int error = hash_table_put(&groups->by_mgid, hash, group->same_hash);
-
-		assert(!error);
-		(void)error;
-	}
 }
 
 int multicast_groups_create(struct multicast_groups *groups, const struct gid *mgid,
@@ -108,7 +75,7 @@ int multicast_groups_create(struct multicast_groups *groups, const struct gid *m
 	group->characteristics = *characteristics;
 	list_init(&group->members);
 	hash_table_init(&group->by_port_guid);
-	error = put_by_mgid(groups, group);
+	error = hash_chain_put(&groups->by_mgid, gid_hash(&group->mgid), &group->mgid_link);
 	if (error) {
 		free(group);
 		return error;
@@ -125,7 +92,7 @@ void multicast_groups_delete(struct multicast_groups *groups, struct multicast_g
 	for (struct list *link; (link = list_pop(&group->members));)
 		free(multicast_member_of(link));
 	hash_table_release(&group->by_port_guid);
-	remove_by_mgid(groups, group);
+	hash_chain_remove(&groups->by_mgid, gid_hash(&group->mgid), &group->mgid_link);
 	groups->by_mlid[group->mlid - LID_MULTICAST_FIRST] = NULL;
 	list_remove(&group->link);
 	groups->group_count--;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "base/hash_table.h"
+#include "base/hash_chain.h"
 #include "base/list.h"
 #include "base/time.h"
 #include "wire/gid.h"
@@ -56,8 +56,8 @@ struct multicast_characteristics {
 };
 
 struct multicast_group {
-	struct list link;		   /* in multicast_groups.groups */
-	struct multicast_group *same_hash; /* the next group whose MGID has the same hash */
+	struct list link;	    /* in multicast_groups.groups */
+	struct hash_link mgid_link; /* in multicast_groups.by_mgid */
 	struct gid mgid;
 	uint16_t mlid;
 	bool is_kept;	       /* from the configuration: stays when its last member leaves */

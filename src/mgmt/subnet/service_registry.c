@@ -40,44 +40,15 @@ static bool is_same(const struct service_record_id *a, const struct service_reco
 struct service *service_registry_find(const struct service_registry *registry,
 				      const struct service_record_id *id)
 {
-	struct service *service = hash_table_get(&registry->by_identity, identity_hash(id));
+	struct hash_link *link = hash_chain_first(&registry->by_identity, identity_hash(id));
 
-	while (service && !is_same(&service->record.id, id))
-		service = service->same_hash;
-	return service;
-}
+	for (; link; link = link->next) {
+		struct service *service = container_of(link, struct service, identity_link);
 
-static int put_by_identity(struct service_registry *registry, struct service *service)
-{
-	uint64_t hash = identity_hash(&service->record.id);
-	struct service *first = hash_table_get(&registry->by_identity, hash);
-
-	if (!first)
-		return hash_table_put(&registry->by_identity, hash, service);
-	service->same_hash = first->same_hash;
-	first->same_hash = service;
-	return 0;
-}
-
-static void remove_by_identity(struct service_registry *registry, struct service *service)
-{
-	uint64_t hash = identity_hash(&service->record.id);
-	struct service *first = hash_table_get(&registry->by_identity, hash);
-
-	if (first != service) {
-		while (first->same_hash != service)
-			first = first->same_hash;
-		first->same_hash = service->same_hash;
-		return;
+		if (is_same(&service->record.id, id))
+			return service;
 	}
-	hash_table_remove(&registry->by_identity, hash);
-	/* A slot was just freed, so this needs no memory. */
-	if (service->same_hash) {
-		int error = hash_table_put(&registry->by_identity, hash, service->same_hash);
-
-		assert(!error);
-		(void)error;
-	}
+	return NULL;
 }
 
 static uint32_t count_of_port(const struct service_registry *registry, uint64_t guid)
@@ -104,7 +75,8 @@ static int add(struct service_registry *registry, const struct service_record *r
 	service->record = *record;
 	error = timer_queue_reserve(&registry->leases, registry->count + 1);
 	if (!error)
-		error = put_by_identity(registry, service);
+		error = hash_chain_put(&registry->by_identity, identity_hash(&service->record.id),
+				       &service->identity_link);
 	if (error) {
 		free(service);
 		return error;
@@ -138,7 +110,8 @@ int service_registry_announce(struct service_registry *registry, time_ns now,
 void service_registry_remove(struct service_registry *registry, struct service *service)
 {
 	timer_queue_cancel(&registry->leases, &service->lease);
-	remove_by_identity(registry, service);
+	hash_chain_remove(&registry->by_identity, identity_hash(&service->record.id),
+			  &service->identity_link);
 	list_remove(&service->link);
 	registry->count--;
 	free(service);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "base/hash_table.h"
+#include "base/hash_chain.h"
 #include "base/list.h"
 #include "base/time.h"
 #include "base/timer_queue.h"
@@ -17,7 +17,7 @@ enum { SERVICES_MAX = 16384, SERVICES_PER_PORT_MAX = 4096 };
 
 struct service {
 	struct list link;
-	struct service *same_hash; /* the next one whose identity has the same hash */
+	struct hash_link identity_link; /* in service_registry.by_identity */
 	struct service_record record;
 	struct timer lease; /* not armed: the lease never ends */
 };
