@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#include "ipc/descriptor_message.h"
 #include "ipc/protocol.h"
 
 enum { FABRIC_NAME_BYTES_MAX = 32 };
@@ -151,18 +152,8 @@ int control_send(int socket, const char *text, const int *descriptors, unsigned 
 	if (part.iov_len == 0 || part.iov_len > CONTROL_MESSAGE_BYTES ||
 	    descriptor_count > CONTROL_DESCRIPTORS_MAX)
 		return -EMSGSIZE;
-	if (descriptor_count) {
-		memset(ancillary, 0, sizeof(ancillary));
-		message.msg_control = ancillary;
-		message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptor_count);
-
-		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count);
-		memcpy(CMSG_DATA(header), descriptors, sizeof(int) * descriptor_count);
-	}
+	if (descriptor_count)
+		descriptors_attach(&message, ancillary, descriptors, descriptor_count);
 	for (;;) {
 		if (sendmsg(socket, &message, MSG_NOSIGNAL) >= 0)
 			return 0;
@@ -203,27 +194,6 @@ static int wait_readable(int socket, int timeout_ms)
 	}
 }
 
-/* We must close every descriptor that came, even with a message that is refused. */
-static void take_descriptors(struct msghdr *header, struct control_message *message)
-{
-	for (struct cmsghdr *part = CMSG_FIRSTHDR(header); part; part = CMSG_NXTHDR(header, part)) {
-		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
-			continue;
-
-		size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-		for (size_t i = 0; i < count; i++) {
-			int descriptor;
-
-			memcpy(&descriptor, CMSG_DATA(part) + i * sizeof(int), sizeof(descriptor));
-			if (message->descriptor_count < CONTROL_DESCRIPTORS_MAX)
-				message->descriptors[message->descriptor_count++] = descriptor;
-			else
-				close(descriptor);
-		}
-	}
-}
-
 int control_receive(int socket, int timeout_ms, struct control_message *ret_message)
 {
 	_Alignas(struct cmsghdr) char ancillary[CMSG_SPACE(sizeof(int) * CONTROL_DESCRIPTORS_MAX)];
@@ -251,7 +221,8 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 	if (byte_count < 0) {
 		error = -errno;
 	} else {
-		take_descriptors(&header, &message);
+		message.descriptor_count =
+			descriptors_take(&header, CONTROL_DESCRIPTORS_MAX, message.descriptors);
 		/* The kernel cuts descriptors off where the message has no room for their numbers,
 		 * or our descriptor table none for them. */
 		if (header.msg_flags & MSG_CTRUNC &&

@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "ipc/descriptor_message.h"
 #include "ipc/memory_file.h"
 
 enum {
@@ -17,28 +17,14 @@ enum {
 	TOTAL_OFFSET = 16, /* in the header: the length, which a message in a file must state */
 };
 
-static void set_descriptor(struct msghdr *message, char *ancillary, int file)
-{
-	struct cmsghdr *header;
-
-	message->msg_control = ancillary;
-	message->msg_controllen = CMSG_SPACE(sizeof(file));
-	memset(ancillary, 0, message->msg_controllen);
-	header = CMSG_FIRSTHDR(message);
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(file));
-	memcpy(CMSG_DATA(header), &file, sizeof(file));
-}
-
 static int send_message(int socket, const uint8_t *bytes, size_t byte_count, int file)
 {
-	_Alignas(struct cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
+	union descriptor_room room;
 	struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = byte_count};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
 	if (file >= 0)
-		set_descriptor(&message, ancillary, file);
+		descriptors_attach(&message, &room, &file, 1);
 	for (;;) {
 		if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
 			return 0;
@@ -75,29 +61,6 @@ int mad_socket_send(int socket, const uint8_t *bytes, size_t byte_count)
 	return send_as_file(socket, bytes, byte_count);
 }
 
-/* Takes the first descriptor. The padding has room for another, which must not leak. */
-static int take_descriptor(struct msghdr *message)
-{
-	struct cmsghdr *header = CMSG_FIRSTHDR(message);
-	int taken = -1;
-
-	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-		return -1;
-
-	size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-	for (size_t index = 0; index < count; index++) {
-		int file;
-
-		memcpy(&file, CMSG_DATA(header) + index * sizeof(file), sizeof(file));
-		if (taken < 0)
-			taken = file;
-		else
-			close(file);
-	}
-	return taken;
-}
-
 /* The sender of the file can't make reading it fail or block: it is memory, and its size is sealed.
  */
 static int check_file(int file, size_t byte_count)
@@ -113,12 +76,12 @@ static int check_file(int file, size_t byte_count)
 
 int mad_socket_receive(int socket, struct mad_arrival *ret_arrival)
 {
-	_Alignas(struct cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
+	union descriptor_room room;
 	struct iovec part = {.iov_base = ret_arrival->bytes, .iov_len = sizeof(ret_arrival->bytes)};
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
-				 .msg_control = ancillary,
-				 .msg_controllen = sizeof(ancillary)};
+				 .msg_control = &room,
+				 .msg_controllen = sizeof(room)};
 	ssize_t received;
 
 	do {
@@ -128,7 +91,8 @@ int mad_socket_receive(int socket, struct mad_arrival *ret_arrival)
 		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
 	if (received == 0)
 		return -ECONNRESET;
-	ret_arrival->file = take_descriptor(&message);
+	if (!descriptors_take(&message, 1, &ret_arrival->file))
+		ret_arrival->file = -1;
 	ret_arrival->byte_count = (size_t)received;
 	ret_arrival->total_bytes = (size_t)received;
 

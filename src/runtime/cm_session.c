@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/time.h"
+#include "ipc/descriptor_message.h"
 #include "runtime/softibd_connection.h"
 #include "runtime/session.h"
 
@@ -63,37 +64,21 @@ static int open_command_socket(void)
 	return 0;
 }
 
-static int take_descriptor(struct msghdr *message)
-{
-	int descriptor = -1;
-
-	for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header;
-	     header = CMSG_NXTHDR(message, header)) {
-		if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-		    header->cmsg_len == CMSG_LEN(sizeof(int)))
-			memcpy(&descriptor, CMSG_DATA(header), sizeof(int));
-	}
-	return descriptor;
-}
-
 static int receive_answer(struct cm_answer *ret_answer, int *ret_descriptor)
 {
 	struct iovec piece = {ret_answer, sizeof(*ret_answer)};
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
+	union descriptor_room room;
 	ssize_t length;
 
 	do {
 		struct msghdr message = {.msg_iov = &piece,
 					 .msg_iovlen = 1,
-					 .msg_control = ret_descriptor ? &control : NULL,
-					 .msg_controllen = ret_descriptor ? sizeof(control) : 0};
+					 .msg_control = ret_descriptor ? &room : NULL,
+					 .msg_controllen = ret_descriptor ? sizeof(room) : 0};
 
 		length = recvmsg(command_socket, &message, MSG_CMSG_CLOEXEC);
-		if (length > 0 && ret_descriptor)
-			*ret_descriptor = take_descriptor(&message);
+		if (length > 0 && ret_descriptor && !descriptors_take(&message, 1, ret_descriptor))
+			*ret_descriptor = -1;
 	} while (length < 0 && errno == EINTR);
 	return length == (ssize_t)sizeof(*ret_answer) ? 0 : -ENODEV;
 }
@@ -102,20 +87,12 @@ static int receive_answer(struct cm_answer *ret_answer, int *ret_descriptor)
 static ssize_t send_command(const struct cm_command *command, int descriptor)
 {
 	struct iovec piece = {(void *)(uintptr_t)command, cm_command_bytes(command)};
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
+	union descriptor_room room;
 	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
 
 	if (descriptor < 0)
 		return send(command_socket, command, piece.iov_len, MSG_NOSIGNAL);
-	message.msg_control = &control;
-	message.msg_controllen = sizeof(control.bytes);
-	control.header.cmsg_level = SOL_SOCKET;
-	control.header.cmsg_type = SCM_RIGHTS;
-	control.header.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
+	descriptors_attach(&message, &room, &descriptor, 1);
 	return sendmsg(command_socket, &message, MSG_NOSIGNAL);
 }
 

@@ -14,26 +14,18 @@
 #include "daemon/cm/cm_ids.h"
 #include "daemon/core/daemon_core.h"
 #include "ipc/control_socket.h"
+#include "ipc/descriptor_message.h"
 
 enum { COMMANDS_PER_TURN = 64 };
 
 static int send_answer(int socket, const struct cm_answer *answer, int descriptor)
 {
 	struct iovec piece = {(void *)(uintptr_t)answer, sizeof(*answer)};
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
+	union descriptor_room room;
 	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
 
-	if (descriptor >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control.bytes);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
-	}
+	if (descriptor >= 0)
+		descriptors_attach(&message, &room, &descriptor, 1);
 	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
@@ -41,21 +33,15 @@ static int send_answer(int socket, const struct cm_answer *answer, int descripto
 static ssize_t receive_command(int socket, struct cm_command *ret_command, int *ret_descriptor)
 {
 	struct iovec piece = {ret_command, sizeof(*ret_command)};
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
+	union descriptor_room room;
 	struct msghdr message = {.msg_iov = &piece,
 				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
+				 .msg_control = &room,
+				 .msg_controllen = sizeof(room)};
 	ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *header = length < 0 ? NULL : CMSG_FIRSTHDR(&message);
 
-	*ret_descriptor = -1;
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(ret_descriptor, CMSG_DATA(header), sizeof(int));
+	if (length < 0 || !descriptors_take(&message, 1, ret_descriptor))
+		*ret_descriptor = -1;
 	return length;
 }
 
