@@ -6,15 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/routing/destination_groups.h"
+#include "mgmt/routing/dimension.h"
 #include "mgmt/routing/opposite_ports.h"
 
 enum { DIMENSIONS_MAX = 4, NO_DIMENSION = 255 }; /* an SL has four bits */
-
-struct dimension {
-	uint8_t plus_port, minus_port; /* equal for hypercubes */
-	uint32_t size;
-	bool is_ring;
-};
 
 struct grid {
 	struct routing_graph *graph;
@@ -159,23 +154,6 @@ static int place_switches(struct grid *grid)
 	return count == grid->graph->switch_count ? 0 : -EOPNOTSUPP;
 }
 
-/* The shorter direction. If both are equally long, the direction whose reverse is the path back: a
- * path and its reverse have one SL. */
-static bool goes_plus(const struct dimension *dimension, uint32_t from, uint32_t to)
-{
-	uint32_t forward = (to + dimension->size - from) % dimension->size;
-
-	if (dimension->is_ring && 2 * forward != dimension->size)
-		return 2 * forward < dimension->size;
-	return to > from;
-}
-
-static bool passes_last_link(const struct dimension *dimension, uint32_t from, uint32_t to)
-{
-	return dimension->is_ring && from != to &&
-	       (goes_plus(dimension, from, to) ? to < from : to > from);
-}
-
 static uint8_t port_towards(const struct grid *grid, uint32_t from, uint32_t to)
 {
 	for (unsigned axis = 0; axis < grid->dimension_count; axis++) {
@@ -185,8 +163,8 @@ static uint8_t port_towards(const struct grid *grid, uint32_t from, uint32_t to)
 		if (here == there)
 			continue;
 
-		uint8_t port = goes_plus(dimension, here, there) ? dimension->plus_port
-								 : dimension->minus_port;
+		uint8_t port = dimension_goes_plus(dimension, here, there) ? dimension->plus_port
+									   : dimension->minus_port;
 
 		/* Two switches in a line may be connected in either direction. */
 		return neighbor(grid, from, port) != ROUTING_NO_SWITCH
@@ -202,8 +180,9 @@ static uint8_t service_level(const struct grid *grid, uint32_t from, uint32_t to
 	uint8_t level = 0;
 
 	for (unsigned axis = 0; axis < grid->dimension_count; axis++)
-		if (passes_last_link(&grid->dimensions[axis], grid->coordinates[from][axis],
-				     grid->coordinates[to][axis]))
+		if (dimension_passes_last_link(&grid->dimensions[axis],
+					       grid->coordinates[from][axis],
+					       grid->coordinates[to][axis]))
 			level |= (uint8_t)(1 << axis);
 	return level;
 }

@@ -76,7 +76,7 @@ static void measure(struct torus_2qos *engine)
 {
 	for (uint32_t i = 0; i < engine->graph->switch_count; i++) {
 		for (unsigned d = 0; d < engine->torus.dimension_count; d++) {
-			const struct torus_dimension *dimension = &engine->torus.dimensions[d];
+			const struct dimension *dimension = &engine->torus.dimensions[d];
 
 			engine->extents[i].plus[d] =
 				steps_along(engine, i, dimension->plus_port, dimension->size - 1);
@@ -86,34 +86,17 @@ static void measure(struct torus_2qos *engine)
 	}
 }
 
-/* The shorter direction on a whole ring. If both are equally long, the one that does not pass the
- * dateline, so that a path and its reverse have one SL. */
-static bool prefers_plus(const struct torus_dimension *dimension, uint32_t from, uint32_t to)
-{
-	uint32_t forward = (to + dimension->size - from) % dimension->size;
-
-	if (dimension->is_ring && 2 * forward != dimension->size)
-		return 2 * forward < dimension->size;
-	return to > from;
-}
-
-static bool passes_dateline(const struct torus_dimension *dimension, uint32_t from, uint32_t to)
-{
-	return dimension->is_ring && from != to &&
-	       (prefers_plus(dimension, from, to) ? to < from : to > from);
-}
-
 /* The port towards another switch of the same line. 0: both directions have a gap. */
 static uint8_t port_along(const struct torus_2qos *engine, uint32_t index, unsigned d, uint32_t to)
 {
-	const struct torus_dimension *dimension = &engine->torus.dimensions[d];
+	const struct dimension *dimension = &engine->torus.dimensions[d];
 	const struct extent *extent = &engine->extents[index];
 	uint32_t from = engine->torus.coordinates[index][d];
 	uint32_t forward = (to + dimension->size - from) % dimension->size;
 	bool can_plus = extent->plus[d] >= forward;
 	bool can_minus = extent->minus[d] >= dimension->size - forward;
 
-	if (can_plus && (prefers_plus(dimension, from, to) || !can_minus))
+	if (can_plus && (dimension_goes_plus(dimension, from, to) || !can_minus))
 		return dimension->plus_port;
 	return can_minus ? dimension->minus_port : 0;
 }
@@ -122,7 +105,7 @@ static uint8_t port_along(const struct torus_2qos *engine, uint32_t index, unsig
  * switch, or there is no path. */
 static uint8_t port_before(const struct torus_2qos *engine, uint32_t index, unsigned d, uint32_t to)
 {
-	const struct torus_dimension *dimension = &engine->torus.dimensions[d];
+	const struct dimension *dimension = &engine->torus.dimensions[d];
 	uint32_t from = engine->torus.coordinates[index][d];
 	uint32_t forward = (to + dimension->size - from) % dimension->size;
 	uint32_t backward = dimension->size - forward;
@@ -131,7 +114,7 @@ static uint8_t port_before(const struct torus_2qos *engine, uint32_t index, unsi
 
 	if ((forward == 1 && can_plus) || (backward == 1 && can_minus))
 		return 0;
-	if (can_plus && (prefers_plus(dimension, from, to) || !can_minus))
+	if (can_plus && (dimension_goes_plus(dimension, from, to) || !can_minus))
 		return dimension->plus_port;
 	return can_minus ? dimension->minus_port : 0;
 }
@@ -165,8 +148,8 @@ static uint8_t service_level(const struct torus_2qos *engine, uint32_t from, uin
 	uint8_t level = 0;
 
 	for (unsigned d = 0; d < torus->dimension_count; d++)
-		if (passes_dateline(&torus->dimensions[d], torus->coordinates[from][d],
-				    torus->coordinates[to][d]))
+		if (dimension_passes_last_link(&torus->dimensions[d], torus->coordinates[from][d],
+					       torus->coordinates[to][d]))
 			level |= (uint8_t)(1u << d);
 	return level;
 }

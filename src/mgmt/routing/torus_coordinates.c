@@ -37,7 +37,7 @@ static int find_dimensions(struct torus *torus)
 		/* A port that is connected to its own number has no direction. */
 		if (torus->dimension_count == TORUS_DIMENSIONS_MAX || opposite[port] == port)
 			return -EOPNOTSUPP;
-		torus->dimensions[torus->dimension_count++] = (struct torus_dimension){
+		torus->dimensions[torus->dimension_count++] = (struct dimension){
 			.plus_port = (uint8_t)port,
 			.minus_port = opposite[port],
 		};
@@ -113,7 +113,7 @@ static int walk(struct survey *survey)
 	survey->queue_count = 1;
 	for (uint32_t head = 0; head < survey->queue_count; head++) {
 		for (unsigned d = 0; d < torus->dimension_count; d++) {
-			const struct torus_dimension *dimension = &torus->dimensions[d];
+			const struct dimension *dimension = &torus->dimensions[d];
 
 			look_at(survey, survey->queue[head], d, dimension->plus_port, 1);
 			look_at(survey, survey->queue[head], d, dimension->minus_port, -1);
@@ -125,7 +125,7 @@ static int walk(struct survey *survey)
 static void set_coordinates(const struct survey *survey, unsigned d)
 {
 	struct torus *torus = survey->torus;
-	struct torus_dimension *dimension = &torus->dimensions[d];
+	struct dimension *dimension = &torus->dimensions[d];
 	int64_t size = survey->ring_sizes[d], least = 0, most = 0;
 
 	for (uint32_t i = 0; !size && i < torus->graph->switch_count; i++) {
@@ -161,7 +161,7 @@ static bool agree(const struct torus *torus)
 		const struct routing_switch *node = &torus->graph->switches[i];
 
 		for (unsigned d = 0; d < torus->dimension_count; d++) {
-			const struct torus_dimension *dimension = &torus->dimensions[d];
+			const struct dimension *dimension = &torus->dimensions[d];
 			uint32_t coordinates[TORUS_DIMENSIONS_MAX];
 
 			if (dimension->plus_port > node->port_count ||

@@ -7,20 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "mgmt/routing/dimension.h"
 #include "mgmt/routing/graph.h"
 
 enum { TORUS_DIMENSIONS_MAX = 3 };
 
-struct torus_dimension {
-	uint8_t plus_port, minus_port; /* of every switch */
-	uint32_t size;
-	bool is_ring; /* the last switch has a link to the first */
-};
-
 struct torus {
 	const struct routing_graph *graph;
 	unsigned dimension_count;
-	struct torus_dimension dimensions[TORUS_DIMENSIONS_MAX];
+	struct dimension dimensions[TORUS_DIMENSIONS_MAX];
 	uint32_t (*coordinates)[TORUS_DIMENSIONS_MAX]; /* [switch] */
 	uint32_t place_count;			       /* product of the sizes */
 	uint32_t *switch_at; /* [place]: ROUTING_NO_SWITCH: the switch is missing */
