@@ -48,34 +48,39 @@ struct builder {
 	int error;
 };
 
+/* NULL if this or an earlier step fails. */
+static struct node *add_node(struct builder *builder, enum node_type type, unsigned port_count,
+			     uint64_t guid, const char *description)
+{
+	static const char letters[] = {[NODE_CA] = 'H', [NODE_SWITCH] = 'S', [NODE_ROUTER] = 'R'};
+	char name[32];
+	struct node *node = NULL;
+
+	snprintf(name, sizeof(name), "%c-%016llx", letters[type], (unsigned long long)guid);
+	if (!builder->error)
+		builder->error = fabric_add_node(builder->fabric, type, port_count, guid, name,
+						 description, &node);
+	return node;
+}
+
 static struct node *add_switch(struct builder *builder, unsigned port_count)
 {
 	uint32_t index = ++builder->switch_count;
-	uint64_t guid = generated_guid(GUID_KIND_SWITCH, index);
-	char name[32], description[32];
-	struct node *node = NULL;
+	char description[32];
 
-	snprintf(name, sizeof(name), "S-%016llx", (unsigned long long)guid);
 	snprintf(description, sizeof(description), "switch-%u", index);
-	if (!builder->error)
-		builder->error = fabric_add_node(builder->fabric, NODE_SWITCH, port_count, guid,
-						 name, description, &node);
-	return node;
+	return add_node(builder, NODE_SWITCH, port_count, generated_guid(GUID_KIND_SWITCH, index),
+			description);
 }
 
 static struct node *add_router(struct builder *builder, unsigned port_count)
 {
 	uint32_t index = ++builder->router_count;
-	uint64_t guid = generated_guid(GUID_KIND_ROUTER, index);
-	char name[32], description[32];
-	struct node *node = NULL;
+	char description[32];
 
-	snprintf(name, sizeof(name), "R-%016llx", (unsigned long long)guid);
 	snprintf(description, sizeof(description), "router-%u", index);
-	if (!builder->error)
-		builder->error = fabric_add_node(builder->fabric, NODE_ROUTER, port_count, guid,
-						 name, description, &node);
-	return node;
+	return add_node(builder, NODE_ROUTER, port_count, generated_guid(GUID_KIND_ROUTER, index),
+			description);
 }
 
 static void connect(struct builder *builder, struct node *a, unsigned port_a, struct node *b,
@@ -90,17 +95,14 @@ static void connect(struct builder *builder, struct node *a, unsigned port_a, st
 static void add_host(struct builder *builder, struct node *switch_node, unsigned switch_port)
 {
 	uint32_t index = ++builder->host_count;
-	uint64_t guid = generated_guid(GUID_KIND_CA, index);
-	char name[32], description[32];
-	struct node *node;
+	char description[32];
 
-	if (builder->error)
-		return;
-	snprintf(name, sizeof(name), "H-%016llx", (unsigned long long)guid);
 	snprintf(description, sizeof(description), "h%u softib0", index);
-	builder->error = fabric_add_node(builder->fabric, NODE_CA, HOST_ADAPTER_PORTS, guid, name,
-					 description, &node);
-	if (builder->error)
+
+	struct node *node = add_node(builder, NODE_CA, HOST_ADAPTER_PORTS,
+				     generated_guid(GUID_KIND_CA, index), description);
+
+	if (!node)
 		return;
 	snprintf(node->host, sizeof(node->host), "h%u", index);
 	connect(builder, node, 1, switch_node, switch_port);
