@@ -161,14 +161,8 @@ static uint8_t path_sl(void *context, uint16_t pkey, uint64_t service_id)
 static void own_sm_info(void *context, struct sm_info *ret_info)
 {
 	const struct manager *manager = context;
-	struct sm_status status;
 
-	sm_status(manager->sm, &status);
-	*ret_info = (struct sm_info){.guid = manager->port.port_guid,
-				     .sm_key = sm_key(manager->sm),
-				     .act_count = (uint32_t)status.smp_count,
-				     .priority = status.priority,
-				     .sm_state = (uint8_t)status.state};
+	sm_info_now(manager->sm, ret_info);
 }
 
 static void load_lids(struct manager *manager)

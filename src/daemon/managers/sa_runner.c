@@ -63,16 +63,8 @@ static uint64_t router_to(void *context, uint64_t gid_prefix)
 static void own_sm_info(void *context, struct sm_info *ret_info)
 {
 	const struct sa_runner *runner = context;
-	struct sm_status status;
 
-	sm_status(runner->sm, &status);
-	*ret_info = (struct sm_info){
-		.guid = runner->client.port->guid,
-		.sm_key = sm_key(runner->sm),
-		.act_count = (uint32_t)status.smp_count,
-		.priority = status.priority,
-		.sm_state = (uint8_t)status.state,
-	};
+	sm_info_now(runner->sm, ret_info);
 }
 
 int sa_runner_start(struct sa_runner *runner, struct mad_dispatch *dispatch,

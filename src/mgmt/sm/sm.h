@@ -155,6 +155,8 @@ struct sm_status {
 	uint64_t mkey_refusal_source; /* the port GUID of the last sender; 0: unknown */
 };
 void sm_status(const struct sm *sm, struct sm_status *ret_status);
+/* The SMInfo that other managers get. */
+void sm_info_now(const struct sm *sm, struct sm_info *ret_info);
 /* Whether the port with this GUID has a manager that has not shown the M_Key, so that it gets no
  * handover. */
 bool sm_is_stranger(const struct sm *sm, uint64_t port_guid);

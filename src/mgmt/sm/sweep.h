@@ -216,7 +216,6 @@ void sm_answer_request(struct sm *sm, const struct mad_message *message,
 		       const struct mad_header *header);
 
 /* Election (election.c). */
-void sm_info_now(const struct sm *sm, struct sm_info *ret_info);
 void election_enter(struct sm *sm, enum sm_state state);
 /* Takes the SMInfo of another manager, found by discovery. */
 void election_add_peer(struct sm *sm, const struct sm_info *info, struct subnet_port *port);
