@@ -78,6 +78,19 @@ static void tell(struct fake_fabric *fabric, struct port *port)
 		agent_link_changed(&fabric->memory, port->node, fabric->now);
 }
 
+void fake_add_ring(struct fake_fabric *fabric, unsigned switch_count, unsigned switch_ports,
+		   struct node *ret_switches[], struct node *ret_hosts[])
+{
+	for (unsigned i = 0; i < switch_count; i++) {
+		ret_switches[i] =
+			fake_add(fabric, NODE_SWITCH, switch_ports, FAKE_SWITCH_GUID + i * 16u);
+		ret_hosts[i] = fake_add(fabric, NODE_CA, 1, FAKE_CA_GUID + i * 16u);
+		fake_connect(ret_switches[i], 3, ret_hosts[i], 1);
+	}
+	for (unsigned i = 0; i < switch_count; i++)
+		fake_connect(ret_switches[i], 2, ret_switches[(i + 1) % switch_count], 1);
+}
+
 void fake_cut(struct fake_fabric *fabric, struct port *port)
 {
 	port->cable_is_down = true;
@@ -242,6 +255,11 @@ void fake_run(struct fake_fabric *fabric, time_ns until, unsigned messages_max)
 			deliver_from_sm(fabric, &messages[i]);
 	}
 	fabric->now = until;
+}
+
+void fake_run_for(struct fake_fabric *fabric, time_ns duration)
+{
+	fake_run(fabric, fabric->now + duration, 64);
 }
 
 int fake_walk(const struct port *source, uint16_t lid, const struct port **ret_end)

@@ -10,7 +10,7 @@
 #include "mgmt/sm/sm.h"
 #include "net/node/node.h"
 
-enum { FAKE_NODES_MAX = 2048 };
+enum { FAKE_NODES_MAX = 2048, FAKE_CA_GUID = 0x1000, FAKE_SWITCH_GUID = 0x9000 };
 
 struct fake_fabric {
 	struct node *nodes[FAKE_NODES_MAX];
@@ -34,6 +34,9 @@ void fake_release(struct fake_fabric *fabric);
 struct node *fake_add(struct fake_fabric *fabric, enum node_type type, unsigned port_count,
 		      uint64_t guid);
 void fake_connect(struct node *a, unsigned a_port, struct node *b, unsigned b_port);
+/* Switches in a ring by ports 1 and 2, a host on port 3 of each. */
+void fake_add_ring(struct fake_fabric *fabric, unsigned switch_count, unsigned switch_ports,
+		   struct node *ret_switches[], struct node *ret_hosts[]);
 /* Removes or restores the link, and lets the switches notice. */
 void fake_cut(struct fake_fabric *fabric, struct port *port);
 void fake_mend(struct fake_fabric *fabric, struct port *port);
@@ -43,6 +46,9 @@ void fake_start_sm(struct fake_fabric *fabric, struct node *node, const struct s
 
 /* Runs until this time. The manager may send this many messages at once. */
 void fake_run(struct fake_fabric *fabric, time_ns until, unsigned messages_max);
+
+/* The usual number of messages at once. */
+void fake_run_for(struct fake_fabric *fabric, time_ns duration);
 
 /* Hops of a packet from the port to this LID by the forwarding tables. -1: it does not arrive. */
 int fake_walk(const struct port *source, uint16_t lid, const struct port **ret_end);

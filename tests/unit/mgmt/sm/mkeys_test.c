@@ -15,7 +15,7 @@
 #include "net/link/link.h"
 #include "wire/smp.h"
 
-enum { CA_GUID = 0x1000, SWITCH_GUID = 0x9000, RING = 4, LEASE_SECONDS = 30 };
+enum { RING = 4, LEASE_SECONDS = 30 };
 
 static struct fake_fabric fabric;
 static struct node *switches[RING], *hosts[RING];
@@ -27,13 +27,7 @@ static int setup(void **state)
 {
 	(void)state;
 	fake_init(&fabric);
-	for (unsigned i = 0; i < RING; i++) {
-		switches[i] = fake_add(&fabric, NODE_SWITCH, 5, SWITCH_GUID + i * 16u);
-		hosts[i] = fake_add(&fabric, NODE_CA, 1, CA_GUID + i * 16u);
-		fake_connect(switches[i], 3, hosts[i], 1);
-	}
-	for (unsigned i = 0; i < RING; i++)
-		fake_connect(switches[i], 2, switches[(i + 1) % RING], 1);
+	fake_add_ring(&fabric, RING, 5, switches, hosts);
 	return 0;
 }
 
@@ -42,11 +36,6 @@ static int teardown(void **state)
 	(void)state;
 	fake_release(&fabric);
 	return 0;
-}
-
-static void run_for(time_ns duration)
-{
-	fake_run(&fabric, fabric.now + duration, 64);
 }
 
 static void expect_up(void)
@@ -62,7 +51,7 @@ static void expect_up(void)
 static void start(const struct sm_options *options)
 {
 	fake_start_sm(&fabric, hosts[0], options);
-	run_for(MILLISECONDS(10));
+	fake_run_for(&fabric, MILLISECONDS(10));
 	expect_up();
 }
 
@@ -149,12 +138,12 @@ static void test_manager_works_at_every_protection_level(void **state)
 		assert_false(ask_as_stranger(port, MAD_SET, 7, &info));
 		assert_true(ask_as_stranger(port, MAD_GET, port->info.mkey, &info));
 		sm_request_sweep(fabric.sm, fabric.now);
-		run_for(SECONDS(2));
+		fake_run_for(&fabric, SECONDS(2));
 		expect_up();
 		fake_cut(&fabric, &switches[1]->ports[2]);
-		run_for(SECONDS(4));
+		fake_run_for(&fabric, SECONDS(4));
 		fake_mend(&fabric, &switches[1]->ports[2]);
-		run_for(SECONDS(4));
+		fake_run_for(&fabric, SECONDS(4));
 		expect_up();
 	}
 }
@@ -162,7 +151,7 @@ static void test_manager_works_at_every_protection_level(void **state)
 /* Each port of an adapter accepts its own key only, and is reached by its own link. */
 static void test_both_ports_of_an_adapter_are_managed(void **state)
 {
-	struct node *pair = fake_add(&fabric, NODE_CA, 2, CA_GUID + 0x800);
+	struct node *pair = fake_add(&fabric, NODE_CA, 2, FAKE_CA_GUID + 0x800);
 	struct sm_options options = with_secret;
 
 	(void)state;
@@ -173,7 +162,7 @@ static void test_both_ports_of_an_adapter_are_managed(void **state)
 	assert_int_not_equal(pair->ports[1].info.mkey, pair->ports[2].info.mkey);
 	assert_int_equal(pair->ports[2].info.mkey, mkey_of(fabric.sm, pair->ports[2].guid));
 	sm_request_sweep(fabric.sm, fabric.now);
-	run_for(SECONDS(2));
+	fake_run_for(&fabric, SECONDS(2));
 	expect_up();
 	assert_int_equal(pair->ports[1].info.mkey_violations, 0);
 	assert_int_equal(pair->ports[2].info.mkey_violations, 0);
@@ -193,12 +182,12 @@ static void test_guarded_host_on_another_port_is_found(void **state)
 	start(&options);
 	lid = host->info.lid;
 	fake_cut(&fabric, host);
-	run_for(SECONDS(2));
+	fake_run_for(&fabric, SECONDS(2));
 	switches[3]->ports[3].peer = NULL;
 	host->peer = &switches[0]->ports[5];
 	switches[0]->ports[5].peer = host;
 	fake_mend(&fabric, host);
-	run_for(SECONDS(20));
+	fake_run_for(&fabric, SECONDS(20));
 	expect_up();
 	assert_int_equal(host->info.lid, lid);
 }
@@ -220,16 +209,16 @@ static void test_new_manager_finds_guarded_nodes_by_what_it_was_told(void **stat
 	sm_destroy(fabric.sm);
 	fake_start_sm(&fabric, hosts[0], &options);
 	assert_int_equal(sm_neighbors_remember(fabric.sm, neighbors), 0);
-	run_for(MILLISECONDS(10));
+	fake_run_for(&fabric, MILLISECONDS(10));
 	expect_up();
 	assert_int_equal(end_port(switches[2])->info.mkey_violations, 0);
 	free(neighbors);
 	sm_destroy(fabric.sm);
 	fake_start_sm(&fabric, hosts[0], &options);
-	run_for(SECONDS(5));
+	fake_run_for(&fabric, SECONDS(5));
 	assert_int_not_equal(end_port(switches[0])->info.mkey_violations, 0);
 	/* One hop further with each lease. */
-	run_for(SECONDS(5 * LEASE_SECONDS));
+	fake_run_for(&fabric, SECONDS(5 * LEASE_SECONDS));
 	expect_up();
 }
 
@@ -257,7 +246,7 @@ static void test_sweeps_renew_leases(void **state)
 	for (unsigned i = 0; i < 20; i++) {
 		wrong_key_sets(end_port(hosts[3]), 1);
 		wrong_key_sets(end_port(switches[3]), 1);
-		run_for(SECONDS(LEASE_SECONDS) / 2);
+		fake_run_for(&fabric, SECONDS(LEASE_SECONDS) / 2);
 		assert_int_equal(end_port(hosts[3])->info.mkey_protect_bits, 1);
 		assert_int_equal(end_port(switches[3])->info.mkey_protect_bits, 1);
 	}
@@ -274,10 +263,10 @@ static void test_protection_is_restored_after_a_lease_ran_out(void **state)
 	hosts[3]->ports[1].info.capability_mask &= ~(uint32_t)CAPABILITY_TRAP;
 	fabric.silent = hosts[3];
 	wrong_key_sets(end_port(hosts[3]), 1);
-	run_for(SECONDS(LEASE_SECONDS + 1));
+	fake_run_for(&fabric, SECONDS(LEASE_SECONDS + 1));
 	assert_int_equal(end_port(hosts[3])->info.mkey_protect_bits, 0);
 	fabric.silent = NULL;
-	run_for(SECONDS(LEASE_SECONDS));
+	fake_run_for(&fabric, SECONDS(LEASE_SECONDS));
 	assert_int_equal(end_port(hosts[3])->info.mkey_protect_bits, 1);
 	expect_up();
 }
@@ -309,7 +298,7 @@ static void test_strangers_requests_are_reported(void **state)
 	start(&options);
 	for (unsigned i = 0; i < 5; i++) {
 		wrong_key_sets(end_port(hosts[3]), 1);
-		run_for(SECONDS(2));
+		fake_run_for(&fabric, SECONDS(2));
 	}
 	sm_status(fabric.sm, &status);
 	assert_true(status.has_mkeys && status.has_mkey_per_port);
@@ -319,10 +308,10 @@ static void test_strangers_requests_are_reported(void **state)
 	assert_non_null(strstr(last_line, hosts[2]->description));
 	assert_non_null(strstr(last_line, "Set of attribute 0x0015"));
 	trap_count = fabric.trap_count;
-	run_for(SECONDS(60));
+	fake_run_for(&fabric, SECONDS(60));
 	assert_int_equal(fabric.trap_count, trap_count);
 	wrong_key_sets(end_port(hosts[3]), 1);
-	run_for(SECONDS(2));
+	fake_run_for(&fabric, SECONDS(2));
 	assert_int_equal(refusal_line_count, 2);
 }
 
