@@ -22,18 +22,6 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int number(const json_t *object, const char *key)
-{
-	return (int)json_integer_value(json_object_get(object, key));
-}
-
-static const char *text(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "-";
-}
-
 static void print_story(const json_t *answer)
 {
 	size_t index;
@@ -41,19 +29,22 @@ static void print_story(const json_t *answer)
 
 	const char *dgid = json_string_value(json_object_get(answer, "dgid"));
 
-	printf("from %s (LID %d) to ", text(answer, "source"), number(answer, "slid"));
+	printf("from %s (LID %d) to ", fabric_client_text(answer, "source"),
+	       fabric_client_number(answer, "slid"));
 	if (dgid)
 		printf("GID %s", dgid);
 	else
-		printf("LID %d", number(answer, "dlid"));
-	printf(", SL %d, P_Key 0x%04x\n", number(answer, "sl"), (unsigned)number(answer, "pkey"));
+		printf("LID %d", fabric_client_number(answer, "dlid"));
+	printf(", SL %d, P_Key 0x%04x\n", fabric_client_number(answer, "sl"),
+	       (unsigned)fabric_client_number(answer, "pkey"));
 	json_array_foreach (json_object_get(answer, "steps"), index, step) {
 		const char *reason = json_string_value(json_object_get(step, "reason"));
 
-		printf("%*s%s  ", 2 + 2 * number(step, "depth"), "", text(step, "port"));
+		printf("%*s%s  ", 2 + 2 * fabric_client_number(step, "depth"), "",
+		       fabric_client_text(step, "port"));
 		if (reason)
 			printf("dropped, %s: ", reason);
-		printf("%s\n", text(step, "text"));
+		printf("%s\n", fabric_client_text(step, "text"));
 	}
 }
 
@@ -134,7 +125,7 @@ static int run_explain(const struct subcommand *self, int argument_count, char *
 	if (!answer)
 		return EXIT_FAILURE;
 	/* A dropped packet is a valid answer, but no success. */
-	code = number(answer, "delivered") ? EXIT_SUCCESS : EXIT_FAILURE;
+	code = fabric_client_number(answer, "delivered") ? EXIT_SUCCESS : EXIT_FAILURE;
 	json_object_del(answer, "ok");
 	if (wants_json)
 		print_json(answer);

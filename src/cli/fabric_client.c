@@ -120,6 +120,18 @@ json_t *fabric_ask(const char *fabric, json_t *request)
 	return answer;
 }
 
+int fabric_client_number(const json_t *object, const char *key)
+{
+	return (int)json_integer_value(json_object_get(object, key));
+}
+
+const char *fabric_client_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "-";
+}
+
 void print_json(const json_t *object)
 {
 	json_dumpf(object, stdout, JSON_INDENT(2));

@@ -30,6 +30,10 @@ MUST_USE bool fabric_client_is_ok(const json_t *answer);
 /* fabric_client_open, fabric_client_ask, close. */
 MUST_USE json_t *fabric_ask(const char *fabric, json_t *request);
 
+/* A field of an answer: 0, or "-", where it has none. */
+int fabric_client_number(const json_t *object, const char *key);
+const char *fabric_client_text(const json_t *object, const char *key);
+
 /* Prints indented JSON. */
 void print_json(const json_t *object);
 

@@ -2,20 +2,9 @@
 /* softib services: lists the services that programs listen on, and the connections of each host. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "cli/fabric_client.h"
 #include "cli/fabric_options.h"
 #include "cli/subcommand.h"
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "-";
-}
-
-static int number_of(const json_t *object, const char *key)
-{
-	return (int)json_integer_value(json_object_get(object, key));
-}
 
 static void print_tables(const json_t *answer)
 {
@@ -24,12 +13,14 @@ static void print_tables(const json_t *answer)
 
 	printf("%-10s %-6s %5s  %s\n", "HOST", "SPACE", "PORT", "SERVICE ID");
 	json_array_foreach (json_object_get(answer, "services"), index, row) {
-		printf("%-10s %-6s %5d  %s\n", text_of(row, "host"), text_of(row, "space"),
-		       number_of(row, "port"), text_of(row, "service_id"));
+		printf("%-10s %-6s %5d  %s\n", fabric_client_text(row, "host"),
+		       fabric_client_text(row, "space"), fabric_client_number(row, "port"),
+		       fabric_client_text(row, "service_id"));
 	}
 	json_array_foreach (json_object_get(answer, "hosts"), index, row) {
-		printf("%s: %d connections, %d in timewait\n", text_of(row, "host"),
-		       number_of(row, "connections"), number_of(row, "timewait"));
+		printf("%s: %d connections, %d in timewait\n", fabric_client_text(row, "host"),
+		       fabric_client_number(row, "connections"),
+		       fabric_client_number(row, "timewait"));
 	}
 }
 

@@ -2,20 +2,9 @@
 /* softib status: shows a fabric's state. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "cli/fabric_client.h"
 #include "cli/fabric_options.h"
 #include "cli/subcommand.h"
-
-static int number(const json_t *object, const char *key)
-{
-	return (int)json_integer_value(json_object_get(object, key));
-}
-
-static const char *text(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "-";
-}
 
 static void print_captures(const json_t *captures)
 {
@@ -23,11 +12,12 @@ static void print_captures(const json_t *captures)
 	const json_t *row, *name;
 
 	json_array_foreach (captures, index, row) {
-		printf("capture         by pid %d at", number(row, "pid"));
+		printf("capture         by pid %d at", fabric_client_number(row, "pid"));
 		json_array_foreach (json_object_get(row, "ports"), port_index, name)
 			printf(" %s", json_string_value(name));
-		if (number(row, "port_count") > (int)port_index)
-			printf(" and %d more", number(row, "port_count") - (int)port_index);
+		if (fabric_client_number(row, "port_count") > (int)port_index)
+			printf(" and %d more",
+			       fabric_client_number(row, "port_count") - (int)port_index);
 		printf(": %" JSON_INTEGER_FORMAT " packets, %" JSON_INTEGER_FORMAT " missed\n",
 		       json_integer_value(json_object_get(row, "packets")),
 		       json_integer_value(json_object_get(row, "missed")));
@@ -41,36 +31,38 @@ static void print_gateways(const json_t *gateways)
 
 	json_array_foreach (gateways, index, row)
 		printf("gateway         %s %s: %d frames sent, %d lost, %d received, %d dropped\n",
-		       text(row, "router"), text(row, "where"), number(row, "sent"),
-		       number(row, "lost"), number(row, "received"), number(row, "dropped"));
+		       fabric_client_text(row, "router"), fabric_client_text(row, "where"),
+		       fabric_client_number(row, "sent"), fabric_client_number(row, "lost"),
+		       fabric_client_number(row, "received"), fabric_client_number(row, "dropped"));
 }
 
 static void print_mkeys(const json_t *mkeys)
 {
-	const char *source = text(mkeys, "last_refused");
+	const char *source = fabric_client_text(mkeys, "last_refused");
 
 	if (!json_is_object(mkeys))
 		return;
 	printf("M_Keys          %s, protection level %d, ",
 	       json_is_true(json_object_get(mkeys, "per_port")) ? "one per port"
 								: "one for all ports",
-	       number(mkeys, "protection_level"));
-	if (number(mkeys, "lease_period"))
-		printf("lease %d s", number(mkeys, "lease_period"));
+	       fabric_client_number(mkeys, "protection_level"));
+	if (fabric_client_number(mkeys, "lease_period"))
+		printf("lease %d s", fabric_client_number(mkeys, "lease_period"));
 	else
 		printf("no lease");
-	if (number(mkeys, "refused"))
-		printf("; %d requests with a wrong key%s%s", number(mkeys, "refused"),
+	if (fabric_client_number(mkeys, "refused"))
+		printf("; %d requests with a wrong key%s%s", fabric_client_number(mkeys, "refused"),
 		       *source ? ", last from " : "", source);
 	putchar('\n');
 }
 
 static void print_built_in_manager(const json_t *sm)
 {
-	printf("subnet manager  %s on %s, %d sweeps, %s, routed by %s\n", text(sm, "state"),
-	       text(sm, "host"), number(sm, "sweeps"),
+	printf("subnet manager  %s on %s, %d sweeps, %s, routed by %s\n",
+	       fabric_client_text(sm, "state"), fabric_client_text(sm, "host"),
+	       fabric_client_number(sm, "sweeps"),
 	       json_is_true(json_object_get(sm, "subnet_is_up")) ? "subnet up" : "subnet not up",
-	       text(sm, "engine"));
+	       fabric_client_text(sm, "engine"));
 	print_mkeys(json_object_get(sm, "mkeys"));
 }
 
@@ -98,22 +90,23 @@ static void print_administration(const json_t *status)
 	if (json_is_true(json_object_get(sa, "serves")))
 		printf("administration  %d requests, %d multicast groups, %d services, %d "
 		       "subscriptions\n",
-		       number(sa, "requests"), number(sa, "groups"), number(sa, "services"),
-		       number(sa, "subscriptions"));
+		       fabric_client_number(sa, "requests"), fabric_client_number(sa, "groups"),
+		       fabric_client_number(sa, "services"),
+		       fabric_client_number(sa, "subscriptions"));
 }
 
 static void print_status(const json_t *status)
 {
-	printf("fabric          %s%s\n", text(status, "fabric"),
+	printf("fabric          %s%s\n", fabric_client_text(status, "fabric"),
 	       json_is_true(json_object_get(status, "ephemeral")) ? " (stops with its last program)"
 								  : "");
-	printf("softibd         pid %d\n", number(status, "pid"));
-	printf("folder          %s\n", text(status, "folder"));
-	printf("hosts           %d\n", number(status, "hosts"));
-	printf("switches        %d\n", number(status, "switches"));
-	printf("links           %d, %d active\n", number(status, "links"),
-	       number(status, "active_links"));
-	printf("programs        %d\n", number(status, "programs"));
+	printf("softibd         pid %d\n", fabric_client_number(status, "pid"));
+	printf("folder          %s\n", fabric_client_text(status, "folder"));
+	printf("hosts           %d\n", fabric_client_number(status, "hosts"));
+	printf("switches        %d\n", fabric_client_number(status, "switches"));
+	printf("links           %d, %d active\n", fabric_client_number(status, "links"),
+	       fabric_client_number(status, "active_links"));
+	printf("programs        %d\n", fabric_client_number(status, "programs"));
 	printf("data path       %s\n", json_is_true(json_object_get(status, "offload"))
 					       ? "offloaded where possible"
 					       : "through softibd");
@@ -121,15 +114,16 @@ static void print_status(const json_t *status)
 		printf("pacing          %s: up to %d us late within the last second\n",
 		       json_is_true(json_object_get(status, "behind")) ? "falls behind"
 								       : "keeps up",
-		       number(status, "late_us"));
+		       fabric_client_number(status, "late_us"));
 	printf("offloaded flows %zu\n", json_array_size(json_object_get(status, "direct_flows")));
 	print_captures(json_object_get(status, "captures"));
 	print_gateways(json_object_get(status, "gateways"));
-	if (number(status, "faulty_links"))
+	if (fabric_client_number(status, "faulty_links"))
 		printf("faults          on %d link directions; softib fault list shows them\n",
-		       number(status, "faulty_links"));
-	if (number(status, "mad_ports"))
-		printf("management      %d ports open\n", number(status, "mad_ports"));
+		       fabric_client_number(status, "faulty_links"));
+	if (fabric_client_number(status, "mad_ports"))
+		printf("management      %d ports open\n",
+		       fabric_client_number(status, "mad_ports"));
 	print_managers(status);
 	print_administration(status);
 }
