@@ -24,13 +24,7 @@ static void visit_guid_blocks(struct sa_query *query, const struct subnet_port *
 
 uint16_t sa_find_guid_blocks(struct sa *sa, const struct sa_request *request)
 {
-	struct guid_info_record_id wanted;
-	struct sa_query query;
-
-	guid_info_record_id_decode(request->data, &wanted);
-	sa_query_begin(&query, sa, request, &guid_info_record_components, SA_COMPONENT(GIR_LID));
-	sa_query_visit_ports(&query, GIR_LID, wanted.lid, visit_guid_blocks);
-	return MAD_STATUS_OK;
+	return sa_query_ports(sa, request, &guid_info_record_components, visit_guid_blocks);
 }
 
 static bool is_taken(const struct sa *sa, uint64_t guid)

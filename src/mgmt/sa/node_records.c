@@ -31,13 +31,7 @@ static void visit_node(struct sa_query *query, const struct subnet_port *port)
 
 uint16_t sa_find_nodes(struct sa *sa, const struct sa_request *request)
 {
-	struct record_lid wanted;
-	struct sa_query query;
-
-	record_lid_decode(request->data, &wanted);
-	sa_query_begin(&query, sa, request, &node_record_components, SA_COMPONENT(NR_LID));
-	sa_query_visit_ports(&query, NR_LID, wanted.lid, visit_node);
-	return MAD_STATUS_OK;
+	return sa_query_ports(sa, request, &node_record_components, visit_node);
 }
 
 static bool has_capabilities(const struct sa_request *request, const struct port_info *info)
@@ -109,14 +103,7 @@ static void visit_switch_info(struct sa_query *query, const struct subnet_port *
 
 uint16_t sa_find_switch_infos(struct sa *sa, const struct sa_request *request)
 {
-	struct record_lid wanted;
-	struct sa_query query;
-
-	record_lid_decode(request->data, &wanted);
-	sa_query_begin(&query, sa, request, &switch_info_record_components,
-		       SA_COMPONENT(RECORD_LID));
-	sa_query_visit_ports(&query, RECORD_LID, wanted.lid, visit_switch_info);
-	return MAD_STATUS_OK;
+	return sa_query_ports(sa, request, &switch_info_record_components, visit_switch_info);
 }
 
 /* The end port whose LID this port uses. */

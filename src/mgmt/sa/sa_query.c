@@ -3,6 +3,7 @@
 #include "mgmt/sa/sa_query.h"
 
 #include "mgmt/subnet/subnet_path.h"
+#include "wire/sa_records.h"
 
 static const struct subnet_port *end_port_of(const struct subnet_port *port)
 {
@@ -96,4 +97,16 @@ void sa_query_visit_ports(struct sa_query *query, unsigned lid_component, uint16
 		if (port && port->lid == i)
 			visit_if_seen(query, port, visit);
 	}
+}
+
+uint16_t sa_query_ports(struct sa *sa, const struct sa_request *request,
+			const struct sa_components *components, sa_visit_function *visit)
+{
+	struct record_lid wanted;
+	struct sa_query query;
+
+	record_lid_decode(request->data, &wanted);
+	sa_query_begin(&query, sa, request, components, SA_COMPONENT(RECORD_LID));
+	sa_query_visit_ports(&query, RECORD_LID, wanted.lid, visit);
+	return MAD_STATUS_OK;
 }

@@ -25,6 +25,9 @@ void sa_query_keep_if_wanted(struct sa_query *query, const uint8_t *place);
 typedef void sa_visit_function(struct sa_query *query, const struct subnet_port *port);
 void sa_query_visit_ports(struct sa_query *query, unsigned lid_component, uint16_t lid,
 			  sa_visit_function *visit);
+/* The whole query, for records that begin with the LID of their port, which is component 0. */
+uint16_t sa_query_ports(struct sa *sa, const struct sa_request *request,
+			const struct sa_components *components, sa_visit_function *visit);
 
 static inline bool sa_query_wants_more(const struct sa_query *query)
 {

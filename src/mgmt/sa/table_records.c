@@ -39,13 +39,7 @@ static void visit_linear_blocks(struct sa_query *query, const struct subnet_port
 
 uint16_t sa_find_linear_blocks(struct sa *sa, const struct sa_request *request)
 {
-	struct forwarding_record_id wanted;
-	struct sa_query query;
-
-	forwarding_record_id_decode(request->data, &wanted);
-	sa_query_begin(&query, sa, request, &forwarding_record_components, SA_COMPONENT(BLOCK_LID));
-	sa_query_visit_ports(&query, BLOCK_LID, wanted.lid, visit_linear_blocks);
-	return MAD_STATUS_OK;
+	return sa_query_ports(sa, request, &forwarding_record_components, visit_linear_blocks);
 }
 
 static void add_pkey_block(struct sa_query *query, const struct subnet_port *port, uint16_t lid,
@@ -92,13 +86,7 @@ static void visit_pkey_blocks(struct sa_query *query, const struct subnet_port *
 /* Only trusted requests see P_Key tables (management 4.5). */
 uint16_t sa_find_pkey_blocks(struct sa *sa, const struct sa_request *request)
 {
-	struct pkey_table_record_id wanted;
-	struct sa_query query;
-
 	if (!request->is_trusted)
 		return SA_STATUS_REQ_INVALID;
-	pkey_table_record_id_decode(request->data, &wanted);
-	sa_query_begin(&query, sa, request, &pkey_table_record_components, SA_COMPONENT(BLOCK_LID));
-	sa_query_visit_ports(&query, BLOCK_LID, wanted.lid, visit_pkey_blocks);
-	return MAD_STATUS_OK;
+	return sa_query_ports(sa, request, &pkey_table_record_components, visit_pkey_blocks);
 }
