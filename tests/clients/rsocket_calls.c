@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rsockets' calls do, good and bad (rsocket(7)): rsocket_calls ADDRESS, an address of the own
- * host. Prints "ok NAME" per case; ends at the first that fails.
- * Covers: api/librdmacm/rsocket/rsocket.c api/librdmacm/rsocket/rsocket_accept.c
+/* What rsockets' calls do, good and bad (rsocket(7); abi 9.4): rsocket_calls ADDRESS, an address of
+ * the own host. Prints "ok NAME" per case; ends at the first that fails. Covers:
+ * api/librdmacm/rsocket/rsocket.c api/librdmacm/rsocket/rsocket_accept.c
  * api/librdmacm/rsocket/rsocket_datagram.c api/librdmacm/rsocket/rsocket_destinations.c
  * api/librdmacm/rsocket/rsocket_mapping.c api/librdmacm/rsocket/rsocket_names.c
  * api/librdmacm/rsocket/rsocket_options.c api/librdmacm/rsocket/rsocket_plain.c

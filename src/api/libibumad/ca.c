@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channel adapters and their ports as libibumad describes them, read from the sysfs tree. */
+/* Channel adapters and their ports as libibumad describes them, read from the sysfs tree (abi
+ * 8.2). */
 #include <endian.h>
 #include <errno.h>
 #include <stdio.h>

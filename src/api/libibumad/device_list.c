@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of adapters of the host. */
+/* The list of adapters of the host (abi 8.2). */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

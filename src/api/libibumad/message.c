@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The struct ib_user_mad in front of each MAD: sizes, addresses and accessors. */
+/* The struct ib_user_mad in front of each MAD: sizes, addresses and accessors (abi 8.1). */
 #include <assert.h>
 #include <endian.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps paths of InfiniBand files (/sys, /dev) to the files that softib writes. */
+/* Maps paths of InfiniBand files (/sys, /dev) to the files that softib writes (abi 2.4). */
 #include "api/pathshim/path_map.h"
 
 #include <string.h>

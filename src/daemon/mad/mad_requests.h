@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MADs of an agent that are not on the wire yet, or that wait for an answer: sending, retries,
- * timeouts (modelled on Linux's MAD layer). */
+ * timeouts (modelled on Linux's MAD layer, abi 8.3). */
 #ifndef SOFTIB_DAEMON_MAD_MAD_REQUESTS_H
 #define SOFTIB_DAEMON_MAD_MAD_REQUESTS_H
 

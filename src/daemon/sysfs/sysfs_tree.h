@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sysfs and device files of a host, which programs read without going through the libraries:
- * sys/class/infiniband..., dev/infiniband... */
+ * sys/class/infiniband..., dev/infiniband... (abi 7.1). */
 #ifndef SOFTIB_DAEMON_SYSFS_SYSFS_TREE_H
 #define SOFTIB_DAEMON_SYSFS_SYSFS_TREE_H
 

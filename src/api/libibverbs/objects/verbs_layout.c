@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compile-time checks of every size and offset that programs compile in from verbs.h. */
+/* Compile-time checks of every size and offset that programs compile in from verbs.h (abi 4.1,
+ * 4.3). */
 #include "api/libibverbs/objects/verbs_layout.h"
 
 #include <assert.h>

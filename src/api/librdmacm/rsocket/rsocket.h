@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rsockets: sockets over RDMA connections (rsocket(7)), made of public rdma_ and ibv_ calls only.
+ * rsockets: sockets over RDMA connections (rsocket(7); abi 9.4), made of public rdma_ and ibv_
+ * calls only.
  *
  * A stream is an RC connection. Each side gives the other a ring in its memory. The sender
  * RDMA-writes bytes into the peer's ring with immediate data that carry their count. The reader

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adapters and ports as umad_get_ca() and its relatives describe them. */
+/* Adapters and ports as umad_get_ca() and its relatives describe them (abi 8.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of adapters: InfiniBand ones, in the order of their numbers. */
+/* The list of adapters: InfiniBand ones, in the order of their numbers (abi 8.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

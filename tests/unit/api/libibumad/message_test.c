@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header in front of each MAD, byte by byte. */
+/* The header in front of each MAD, byte by byte (abi 8.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

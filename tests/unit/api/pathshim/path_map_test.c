@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which paths are mapped, and to what. */
+/* Which paths are mapped, and to what (abi 2.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Agents of management programs: transactions, retries, timeouts, RMPP, as in Linux (management
- * 8.3). */
+ * 8.3; abi 8.3). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

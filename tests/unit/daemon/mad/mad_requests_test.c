@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests of an agent: which wait for an answer, which answer ends which, and how failures are
- * reported. */
+ * reported (abi 8.3). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

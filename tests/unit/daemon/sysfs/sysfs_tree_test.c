@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that programs read: their names, their formats, and that they follow the ports.
+/* The files that programs read: their names, their formats, and that they follow the ports (abi
+ * 7.1).
  * Covers: daemon/sysfs/sysfs_tree.c daemon/sysfs/sysfs_port.c daemon/sysfs/sysfs_file.c */
 #include <setjmp.h>
 #include <stdarg.h>

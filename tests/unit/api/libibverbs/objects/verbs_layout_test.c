@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The context block, as the inline functions of rdma-core's header see it. */
+/* The context block, as the inline functions of rdma-core's header see it (abi 4.1, 4.5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
