@@ -7,10 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-
 enum { STRANGERS_PER_CHANGE = 32, SPINS_PER_YIELD = 256 };
 
 /* No thread's: the next thread that takes the lock gets a bias. */
@@ -30,14 +26,9 @@ static bool membarrier(int command)
 	return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-/* The thread sanitizer does not model membarrier. */
 static bool can_bias(void)
 {
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-	return false;
-#else
 	return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-#endif
 }
 
 void biased_lock_init(struct biased_lock *lock)
@@ -106,7 +97,7 @@ void biased_lock_take_slowly(struct biased_lock *lock)
  */
 bool biased_lock_will_leave_slowly(struct biased_lock *lock)
 {
-	if (lock->holder == this_thread())
+	if (__atomic_load_n(&lock->holder, __ATOMIC_RELAXED) == this_thread())
 		return true;
 	if (pthread_mutex_trylock(&lock->mutex) != 0)
 		return false;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
+#include <sched.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include "runtime/biased_lock.h"
@@ -165,6 +166,45 @@ static void test_a_progress_thread_is_excluded_and_never_gets_the_bias(void **st
 		assert_non_null(biased_lock_bias(&lock));
 }
 
+static unsigned alternating; /* the thread whose turn it is: 0 or 1 */
+
+/* The word that the threads alternate by orders no memory, so only the lock orders their writes. */
+static void alternate(unsigned me)
+{
+	for (unsigned i = 0; i < RARE_TURNS; i++) {
+		while (__atomic_load_n(&alternating, __ATOMIC_RELAXED) != me)
+			sched_yield();
+		take_turns(1);
+		__atomic_store_n(&alternating, !me, __ATOMIC_RELAXED);
+	}
+}
+
+static void *alternates_without_bias(void *context)
+{
+	(void)context;
+	biased_lock_never_bias_to_me(&lock);
+	alternate(1);
+	return NULL;
+}
+
+/* The biased thread never meets the other one in the lock, so it never takes the mutex. The thread
+ * sanitizer reports a race here if the lock lacks an acquire or a release. */
+static void test_each_holder_sees_what_the_holder_before_it_wrote(void **state)
+{
+	pthread_t other;
+
+	(void)state;
+	take_turns(1);
+	alternating = 1;
+	assert_int_equal(pthread_create(&other, NULL, alternates_without_bias, NULL), 0);
+	alternate(0);
+	pthread_join(other, NULL);
+	assert_int_equal(first, 1 + 2 * RARE_TURNS);
+	assert_int_equal(first, second);
+	if (has_bias())
+		assert_non_null(biased_lock_bias(&lock));
+}
+
 static void test_the_bias_follows_a_thread_that_works_alone(void **state)
 {
 	pthread_t worker;
@@ -213,6 +253,7 @@ int main(void)
 		lock_test(test_a_bias_that_moved_to_another_thread_takes_no_lock),
 		lock_test(test_a_stale_bias_does_not_release_the_lock_of_its_holder),
 		lock_test(test_a_progress_thread_is_excluded_and_never_gets_the_bias),
+		lock_test(test_each_holder_sees_what_the_holder_before_it_wrote),
 		lock_test(test_the_bias_follows_a_thread_that_works_alone),
 		lock_test(test_threads_that_take_turns_end_with_a_mutex),
 	};
