@@ -21,7 +21,7 @@ struct shared_signal {
 };
 
 static struct shared_signal shared_signals[] = {{.number = SIGSEGV}, {.number = SIGBUS}};
-static fault_resolver *resolve;
+static fault_resolver *resolve; /* atomic; NULL before fault_signals_handle */
 static pthread_mutex_t renewing = PTHREAD_MUTEX_INITIALIZER;
 
 /* The fault for which the program's handler was called, and the stack position at that time. That
@@ -131,7 +131,7 @@ static void handle(int number, siginfo_t *info, void *context)
 	enum fault_kind kind;
 
 	if (kind_of(number, info, &kind) && !was_called_back &&
-	    resolve((uintptr_t)info->si_addr, kind)) {
+	    __atomic_load_n(&resolve, __ATOMIC_ACQUIRE)((uintptr_t)info->si_addr, kind)) {
 		errno = error;
 		return;
 	}
@@ -164,7 +164,7 @@ void fault_signals_handle(fault_resolver *resolver)
 {
 	pthread_mutex_lock(&renewing);
 	if (!resolve) {
-		resolve = resolver;
+		__atomic_store_n(&resolve, resolver, __ATOMIC_RELEASE);
 		for (size_t i = 0; i < ARRAY_COUNT(shared_signals); i++) {
 			sigaction(shared_signals[i].number, NULL, &shared_signals[i].first);
 			install(&shared_signals[i]);
@@ -175,7 +175,7 @@ void fault_signals_handle(fault_resolver *resolver)
 
 void fault_signals_renew(void)
 {
-	if (!resolve)
+	if (!__atomic_load_n(&resolve, __ATOMIC_ACQUIRE))
 		return;
 	pthread_mutex_lock(&renewing);
 	for (size_t i = 0; i < ARRAY_COUNT(shared_signals); i++)
