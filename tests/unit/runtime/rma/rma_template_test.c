@@ -78,6 +78,16 @@ static unsigned take_completions(uint64_t *ret_last_wr_id)
 	return count;
 }
 
+static bool has_template(void)
+{
+	adapter_lock(pair.ends[0].adapter);
+
+	const bool has = pair_runtime()->rma_template.qp != NULL;
+
+	adapter_unlock_unchanged(pair.ends[0].adapter);
+	return has;
+}
+
 /* Two equal WRITEs in a row make the template; the progress thread may have held the lock since. */
 static void remember(const struct write *write)
 {
@@ -89,7 +99,7 @@ static void remember(const struct write *write)
 		for (unsigned i = 0; i < 2; i++)
 			assert_true(post_write(write));
 		take_completions(&wr_id);
-	} while (!pair_runtime()->rma_template.qp);
+	} while (!has_template());
 }
 
 static void expect_by_template(const struct write *write)
