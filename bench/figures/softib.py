@@ -16,14 +16,15 @@ MIB = 1.048576  # perftest's MB/s are MiB/s
 class Fabric:
     """A fabric of its own in a runtime directory of its own, up until it is closed."""
 
-    def __init__(self, *flags, target="h1", source="h2"):
-        self.target, self.source = target, source
+    def __init__(self, *flags, target="h1", source="h2", build=BUILD, **variables):
+        self.target, self.source, self.build = target, source, build
+        self.softib = os.path.join(build, "softib")
         self.runtime = tempfile.mkdtemp(prefix="softib-bench-")
-        self.environment = dict(os.environ, SOFTIB_RUNTIME_DIR=self.runtime)
-        subprocess.run([SOFTIB, "up", *flags], check=True, stdout=subprocess.DEVNULL, env=self.environment)
+        self.environment = dict(os.environ, SOFTIB_RUNTIME_DIR=self.runtime, **variables)
+        subprocess.run([self.softib, "up", *flags], check=True, stdout=subprocess.DEVNULL, env=self.environment)
 
     def close(self):
-        subprocess.run([SOFTIB, "down"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment)
+        subprocess.run([self.softib, "down"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment)
         shutil.rmtree(self.runtime, ignore_errors=True)
 
     def softibd(self):
@@ -35,7 +36,7 @@ class Fabric:
         number = next_port()
         environment = dict(self.environment, **variables)
         command = [program, "-F", unit, str(count), "-p", str(number), *([] if "atomic" in program else ["-s", str(size)]), *extra]
-        run = [SOFTIB, "run", "-H"]
+        run = [self.softib, "run", "-H"]
         return between([*run, self.target, "--", *command], [*run, self.source, "--", *command, "127.0.0.1"], number, environment)
 
     def perftest(self, program, size, *arguments, **variables):
@@ -67,7 +68,7 @@ class Fabric:
 
     def number_of(self, program, *arguments):
         """The one number that a measuring program of ours prints on the first host."""
-        command = [SOFTIB, "run", "-H", "h1", "--", os.path.join(BUILD, program), *arguments]
+        command = [self.softib, "run", "-H", "h1", "--", os.path.join(self.build, program), *arguments]
         return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=self.environment).stdout)
 
     def cost(self, what):
