@@ -27,7 +27,7 @@ enum {
 	RING_CACHE_LINE = 64,
 	RING_STAMPED_HEADER_BYTES = 24,
 	RING_RECORD_FILLER = 0,
-	RING_RECORD_PAYLOAD = 0xffff, /* base/ring_repeats.h */
+	RING_RECORD_PAYLOAD = 0xffff, /* base/ring_payloads.h */
 	RING_LINES_AHEAD = 4,
 };
 
@@ -60,7 +60,7 @@ struct ring_shared {
  * the header is read and written exactly once. */
 struct ring_record {
 	uint32_t byte_count; /* of the body; ring_record_bytes has the size of the record */
-	uint16_t kind;	     /* not RING_RECORD_FILLER; RING_RECORD_PAYLOAD: base/ring_repeats.h */
+	uint16_t kind;	     /* not RING_RECORD_FILLER; RING_RECORD_PAYLOAD: base/ring_payloads.h */
 	uint16_t port;	     /* the user's: 1-based port of the adapter, or 0 */
 	uint32_t packet_count; /* the user's: packets of a train */
 	uint32_t word;	       /* the user's */
@@ -310,30 +310,26 @@ static inline const struct ring_record *ring_next_stamped(struct ring_consumer *
 	return &consumer->current;
 }
 
-/* ring_sizes of a record that was read. */
-static inline uint64_t ring_record_sizes(const struct ring_record *record)
-{
-	return ring_sizes(record->byte_count, record->kind, record->port);
-}
-
-/* The body of the next record of a stamped ring, if its header has these sizes, one packet, and no
- * word; NULL otherwise. Does not take the record. */
-static inline const uint8_t *ring_peek_expected(const struct ring_consumer *consumer,
-						uint64_t sizes)
+/* The body of the next record of a stamped ring, if that is one packet of this kind, without a
+ * word; NULL: use ring_next_stamped. Does not take the record. ret_sizes: ring_sizes of it. */
+static inline const uint8_t *ring_peek_single(const struct ring_consumer *consumer, uint16_t kind,
+					      uint64_t *ret_sizes)
 {
 	const uint64_t *header = consumer->stamp_at;
 
 	if (unlikely(__atomic_load_n(header, __ATOMIC_ACQUIRE) != consumer->stamp ||
-		     consumer->is_corrupt || consumer->head % RING_CACHE_LINE ||
-		     __atomic_load_n(&header[1], __ATOMIC_RELAXED) != sizes ||
+		     consumer->is_corrupt || consumer->head % RING_CACHE_LINE))
+		return NULL;
+	*ret_sizes = __atomic_load_n(&header[1], __ATOMIC_RELAXED);
+	if (unlikely((uint16_t)(*ret_sizes >> 32) != kind ||
 		     __atomic_load_n(&header[2], __ATOMIC_RELAXED) != 1 ||
-		     !ring_may_hold(consumer, ring_stamped_bytes((uint32_t)sizes))))
+		     !ring_may_hold(consumer, ring_stamped_bytes((uint32_t)*ret_sizes))))
 		return NULL;
 	return (const uint8_t *)header + RING_STAMPED_HEADER_BYTES;
 }
 
-/* Takes the record that ring_peek_expected found. */
-static inline void ring_take_expected(struct ring_consumer *consumer, uint64_t sizes)
+/* Takes the record that ring_peek_single found. */
+static inline void ring_take_single(struct ring_consumer *consumer, uint64_t sizes)
 {
 	consumer->head += ring_stamped_bytes((uint32_t)sizes);
 	ring_expect_stamp(consumer);

@@ -45,19 +45,31 @@ static inline uint64_t ring_payload_bytes(uint32_t byte_count)
 	       ~(uint64_t)(RING_CACHE_LINE - 1);
 }
 
-/* How many payload records of this size may be written next, before the end of the ring and into
- * the room that is known. */
+/* Whether a payload record of this size may be written next: before the end of the ring, and into
+ * the room that is known. A record of whole lines must begin on a line. */
+static inline bool ring_fits_payload(const struct ring_producer *producer, uint32_t byte_count)
+{
+	return ring_fits(producer, ring_payload_bytes(byte_count)) &&
+	       (byte_count <= RING_PAYLOAD_LONG_BYTES || producer->tail % RING_CACHE_LINE == 0);
+}
+
+/* How many payload records of this size may be written next. */
 static inline uint32_t ring_payloads_room(const struct ring_producer *producer, uint32_t byte_count)
 {
-	uint64_t to_end = producer->data_bytes - (producer->tail & (producer->data_bytes - 1));
-	uint64_t free = producer->data_bytes - (producer->tail - producer->head_seen);
+	const uint64_t to_end =
+		producer->data_bytes - (producer->tail & (producer->data_bytes - 1));
+	const uint64_t free = producer->data_bytes - (producer->tail - producer->head_seen);
 
-	if (unlikely(producer->is_corrupt || free > producer->data_bytes))
-		return 0;
-	/* A record of whole lines must begin on a line. */
-	if (unlikely(byte_count > RING_PAYLOAD_LONG_BYTES && producer->tail % RING_CACHE_LINE))
+	if (unlikely(!ring_fits_payload(producer, byte_count)))
 		return 0;
 	return (uint32_t)((to_end < free ? to_end : free) / ring_payload_bytes(byte_count));
+}
+
+/* ring_fits_payload with the room that the consumer shows now. */
+static inline bool ring_has_room_for_payload(struct ring_producer *producer, uint32_t byte_count)
+{
+	return likely(ring_fits_payload(producer, byte_count)) ||
+	       (ring_room(producer) && ring_fits_payload(producer, byte_count));
 }
 
 /* Where the payload of the next record goes. */
@@ -122,43 +134,43 @@ static inline struct ring_payloads ring_payloads_begin(const struct ring_consume
 }
 
 /* The payload of the next record; NULL: there is none. */
-static inline const uint8_t *ring_payloads_peek(const struct ring_payloads *repeats)
+static inline const uint8_t *ring_payloads_peek(const struct ring_payloads *payloads)
 {
-	if (unlikely(repeats->limit - repeats->head < repeats->record_bytes) ||
-	    __atomic_load_n((const uint64_t *)repeats->at, __ATOMIC_ACQUIRE) !=
-		    ring_stamp(repeats->seed, repeats->head))
+	if (unlikely(payloads->limit - payloads->head < payloads->record_bytes) ||
+	    __atomic_load_n((const uint64_t *)payloads->at, __ATOMIC_ACQUIRE) !=
+		    ring_stamp(payloads->seed, payloads->head))
 		return NULL;
-	if (repeats->record_bytes >= RING_CACHE_LINE &&
-	    unlikely(__atomic_load_n((const uint64_t *)repeats->at + 1, __ATOMIC_RELAXED) !=
-		     repeats->record_bytes))
+	if (payloads->record_bytes >= RING_CACHE_LINE &&
+	    unlikely(__atomic_load_n((const uint64_t *)payloads->at + 1, __ATOMIC_RELAXED) !=
+		     payloads->record_bytes))
 		return NULL;
-	return repeats->at + repeats->header_bytes;
+	return payloads->at + payloads->header_bytes;
 }
 
 /* The first payload record of a line was taken. If the producer has filled the line, fetches the
  * next one. Otherwise the fetch would take that line away from the producer, who is about to write
  * there. */
-static inline void ring_payloads_fetch(const struct ring_payloads *repeats)
+static inline void ring_payloads_fetch(const struct ring_payloads *payloads)
 {
-	uint64_t rest = RING_CACHE_LINE - 2 * repeats->record_bytes;
+	uint64_t rest = RING_CACHE_LINE - 2 * payloads->record_bytes;
 
-	if (__atomic_load_n((const uint64_t *)(repeats->at + rest), __ATOMIC_RELAXED) ==
-	    ring_stamp(repeats->seed, repeats->head + rest))
-		__builtin_prefetch(repeats->at + rest + repeats->record_bytes);
+	if (__atomic_load_n((const uint64_t *)(payloads->at + rest), __ATOMIC_RELAXED) ==
+	    ring_stamp(payloads->seed, payloads->head + rest))
+		__builtin_prefetch(payloads->at + rest + payloads->record_bytes);
 }
 
-static inline void ring_payloads_take(struct ring_payloads *repeats)
+static inline void ring_payloads_take(struct ring_payloads *payloads)
 {
-	repeats->head += repeats->record_bytes;
-	repeats->at += repeats->record_bytes;
-	if (repeats->head % RING_CACHE_LINE == repeats->record_bytes)
-		ring_payloads_fetch(repeats);
+	payloads->head += payloads->record_bytes;
+	payloads->at += payloads->record_bytes;
+	if (payloads->head % RING_CACHE_LINE == payloads->record_bytes)
+		ring_payloads_fetch(payloads);
 }
 
-static inline void ring_payloads_end(const struct ring_payloads *repeats,
+static inline void ring_payloads_end(const struct ring_payloads *payloads,
 				     struct ring_consumer *consumer)
 {
-	consumer->head = repeats->head;
+	consumer->head = payloads->head;
 	ring_expect_stamp(consumer);
 }
 

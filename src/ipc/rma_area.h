@@ -82,7 +82,7 @@ struct pinned_ranges {
 	uint64_t proof; /* that the target can access the initiator's memory (struct pin_ask) */
 	uint32_t ring_number; /* of the target's file, plus 1; 0: none */
 	uint32_t answered;    /* ask_number of the last request */
-	struct pinned_range windows[PINNED_RANGES_MAX];
+	struct pinned_range ranges[PINNED_RANGES_MAX];
 };
 
 struct rma_area {

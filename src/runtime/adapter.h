@@ -15,8 +15,8 @@
 #include "base/time.h"
 #include "net/hca/hca.h"
 
-struct session;
 struct adapter;
+struct session;
 
 /* One struct adapter per adapter and process, shared by all contexts that open it (counted). Events
  * go to the owner given with the first open. */
@@ -30,43 +30,23 @@ void adapter_lock(struct adapter *adapter);
 /* false: the lock can't be taken by plain stores (biased_lock_try). */
 MUST_USE bool adapter_try_lock(struct adapter *adapter);
 void adapter_unlock(struct adapter *adapter);
-/* adapter_unlock after nothing but posting receive requests, taking completions, or adapter_poll.
- */
-void adapter_unlock_unchanged(struct adapter *adapter);
 
 /* The clock, read once per entry by the caller (lock held). */
 time_ns adapter_now(const struct adapter *adapter);
 
 /* Transmits what is ready, and receives what has arrived. Call after posting. */
 void adapter_transmit(struct adapter *adapter, time_ns now);
-/* Posts one SEND and transmits it, if nothing about it is unusual. false: nothing was done; the
- * caller uses qp_post_send and adapter_send. Takes the lock itself. */
+/* Posts one request and carries it out at once: a SEND as a record (runtime/fast/short_send.h), a
+ * WRITE or READ by RMA. false: nothing was done; the caller uses qp_post_send and adapter_send.
+ * After the last request of a call the caller calls adapter_posted, if all went this way. */
 MUST_USE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 			   const struct send_request *request);
-/* adapter_post for a request of one SGE that matches the one before it
- * (runtime/fast/send_template.h). adapter_has_send_template guesses without the lock whether it may
- * match. */
-bool adapter_has_send_template(const struct adapter *adapter, const struct qp_object *qp);
-MUST_USE bool adapter_post_by_template(struct adapter *adapter, const struct qp_object *qp,
+/* adapter_post for a SEND of one SGE that matches the last one of its queue pair. */
+MUST_USE bool adapter_post_by_template(struct adapter *adapter, struct qp_object *qp,
 				       uint64_t wr_id, uint32_t flags, const struct sge *sge);
-/* adapter_post for one request of a list, with the lock held. After the last one the caller calls
- * adapter_send or, if all requests went this way, adapter_unlock_listed, which also leaves the
- * lock. */
-MUST_USE bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
-				  const struct send_request *request);
-/* adapter_post and adapter_post_listed for a WRITE or READ, which is carried out by RMA. */
 MUST_USE bool adapter_rma(struct adapter *adapter, struct qp_object *qp,
-			  const struct send_request *request);
-MUST_USE bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
-				 const struct send_request *request);
-void adapter_unlock_listed(struct adapter *adapter);
-/* adapter_rma for a WRITE that matches the one before it. Returns the address it wrote to, which
- * the caller may only prefetch (base/cache_line.h), never follow; NULL: nothing was done. */
-bool adapter_has_rma_template(const struct adapter *adapter, const struct qp_object *qp);
-MUST_USE const uint8_t *adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp,
-						uint64_t wr_id, uint32_t flags,
-						const struct sge *sge,
-						const struct remote_place *remote);
+			  const struct rma_request *request, const struct sge *sge);
+void adapter_posted(struct adapter *adapter);
 /* adapter_transmit after posting to one queue pair; reads the clock only if it must. */
 void adapter_send(struct adapter *adapter, struct qp_object *qp);
 /* After a queue pair was told its peer: asks softibd for the flow. adapter_transmit comes next. */

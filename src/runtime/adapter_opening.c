@@ -207,6 +207,9 @@ void adapter_close(struct adapter *adapter)
 		    hca->pd_count == 0 && hca->rdd_count == 0) {
 			hca_release(hca);
 			adapter->has_hca = false;
+			/* The next hca begins with the first epoch again. */
+			for (unsigned i = 0; i < adapter->runtime->direct.count; i++)
+				adapter->runtime->direct.channels[i]->receiver = NULL;
 		}
 		runtime_unlock(adapter->runtime);
 	}

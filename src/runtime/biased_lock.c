@@ -72,7 +72,7 @@ static void change_bias(struct biased_lock *lock)
 {
 	struct bias *next = lock->bias + 1;
 
-	lock->strangers = 0;
+	lock->other_takes = 0;
 	if (next != last_bias(lock))
 		next->thread = this_thread();
 	__atomic_store_n(&lock->bias, next, __ATOMIC_RELEASE);
@@ -88,7 +88,7 @@ void biased_lock_take_slowly(struct biased_lock *lock)
 		keep_biased_out(lock);
 	if (lock->never_biased == this_thread())
 		return;
-	if (lock->bias == first_bias(lock) || ++lock->strangers >= STRANGERS_PER_CHANGE)
+	if (lock->bias == first_bias(lock) || ++lock->other_takes >= STRANGERS_PER_CHANGE)
 		change_bias(lock);
 }
 

@@ -31,9 +31,9 @@ struct bias {
 };
 
 struct biased_lock {
-	struct bias *bias;  /* the current one; changes only while is_wanted */
-	uint32_t is_wanted; /* by the thread that holds the mutex */
-	unsigned strangers; /* times that other threads took the lock since the bias changed */
+	struct bias *bias;    /* the current one; changes only while is_wanted */
+	uint32_t is_wanted;   /* by the thread that holds the mutex */
+	unsigned other_takes; /* times that other threads took the lock since the bias changed */
 	struct bias biases[1 + BIASED_LOCK_BIASES + 1]; /* the first and the last are no thread's */
 	pthread_mutex_t mutex;
 	const void *never_biased; /* this thread never gets the bias */

@@ -43,7 +43,11 @@ struct channel {
 	unsigned rounds_with_records; /* for runtime/fast/short_receive.c */
 	struct pingpong pingpong;
 	struct burst_in burst_in; /* of a direct channel */
-	struct rx_expected rx_expected;
+	/* The queue pair that took the last single packet; it is there while its adapter's epoch is
+	 * this one (net/transport/fast/templates.h). NULL: none. */
+	struct qp *receiver;
+	const uint64_t *receiver_epoch_at;
+	uint64_t receiver_epoch;
 	struct rnr_hold rnr_hold; /* of the next record in the ring */
 	unsigned release_in; /* not 0: idle rounds until we show the peer how far we have read */
 	struct ud_zcopies zcopies; /* our UD zcopies to the peer */

@@ -18,16 +18,16 @@
 
 static struct channel *find_channel(const struct process_runtime *runtime, uint32_t id)
 {
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		if (runtime->channels[i]->id == id)
-			return runtime->channels[i];
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		if (runtime->direct.channels[i]->id == id)
+			return runtime->direct.channels[i];
 	return NULL;
 }
 
 /* A progress thread that stays out reads it without the lock. */
 static void set_wanted_count(struct process_runtime *runtime, unsigned count)
 {
-	__atomic_store_n(&runtime->wanted_count, count, __ATOMIC_RELAXED);
+	__atomic_store_n(&runtime->direct.wanted_count, count, __ATOMIC_RELAXED);
 }
 
 struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id)
@@ -36,22 +36,22 @@ struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id)
 
 	if (channel)
 		return channel;
-	if (runtime->channel_count == runtime->channel_capacity) {
-		unsigned capacity = runtime->channel_capacity ? runtime->channel_capacity * 2 : 8;
+	if (runtime->direct.count == runtime->direct.capacity) {
+		unsigned capacity = runtime->direct.capacity ? runtime->direct.capacity * 2 : 8;
 		struct channel **channels =
-			realloc(runtime->channels, capacity * sizeof(struct channel *));
+			realloc(runtime->direct.channels, capacity * sizeof(struct channel *));
 
 		if (!channels)
 			return NULL;
-		runtime->channels = channels;
-		runtime->channel_capacity = capacity;
+		runtime->direct.channels = channels;
+		runtime->direct.capacity = capacity;
 	}
 	channel = malloc(sizeof(*channel));
 	if (!channel)
 		return NULL;
 	channel_init(channel, id);
-	runtime->channels[runtime->channel_count++] = channel;
-	set_wanted_count(runtime, runtime->wanted_count + 1);
+	runtime->direct.channels[runtime->direct.count++] = channel;
+	set_wanted_count(runtime, runtime->direct.wanted_count + 1);
 	/* The caller may be a polling program; the progress thread asks softibd. */
 	doorbell_ring(runtime->doorbell);
 	return channel;
@@ -65,16 +65,17 @@ static void bury_channel(struct process_runtime *runtime, struct channel *channe
 	pinned_range_close(runtime, channel);
 	rma_close(channel);
 	waiting_wake(&channel->waiting);
+	runtime_invalidate(runtime);
 	flow_table_forget_channel(&runtime->flows, channel, waiting_wake_flow, runtime);
 	channel_close(channel);
 }
 
 static void drop_channel(struct process_runtime *runtime, unsigned index)
 {
-	struct channel *channel = runtime->channels[index];
+	struct channel *channel = runtime->direct.channels[index];
 
 	bury_channel(runtime, channel);
-	runtime->channels[index] = runtime->channels[--runtime->channel_count];
+	runtime->direct.channels[index] = runtime->direct.channels[--runtime->direct.count];
 	free(channel);
 }
 
@@ -82,8 +83,8 @@ bool direct_channels_reap(struct process_runtime *runtime)
 {
 	bool any = false;
 
-	for (unsigned i = runtime->channel_count; i-- > 0;) {
-		struct channel *channel = runtime->channels[i];
+	for (unsigned i = runtime->direct.count; i-- > 0;) {
+		struct channel *channel = runtime->direct.channels[i];
 
 		if (channel->state != CHANNEL_OPEN)
 			continue;
@@ -180,8 +181,8 @@ static void open_channel(struct process_runtime *runtime, struct channel *channe
 
 void direct_channels_fetch(struct process_runtime *runtime)
 {
-	for (unsigned i = 0; runtime->wanted_count && i < runtime->channel_count; i++) {
-		struct channel *channel = runtime->channels[i];
+	for (unsigned i = 0; runtime->direct.wanted_count && i < runtime->direct.count; i++) {
+		struct channel *channel = runtime->direct.channels[i];
 		struct fetched fetched;
 
 		if (channel->state != CHANNEL_WANTED)
@@ -196,7 +197,7 @@ void direct_channels_fetch(struct process_runtime *runtime)
 		if (error && error != -ENOENT)
 			refuse(runtime->session, channel->id);
 		runtime_lock(runtime);
-		set_wanted_count(runtime, runtime->wanted_count - 1);
+		set_wanted_count(runtime, runtime->direct.wanted_count - 1);
 		if (!error)
 			open_channel(runtime, channel, &fetched);
 		else

@@ -112,21 +112,25 @@ static bool never_has_a_ring(flow_key key, uint32_t destination_qpn)
 	return !lid_is_unicast(key_dlid(key)) || destination_qpn == QPN_MULTICAST;
 }
 
-struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t destination_qpn)
+struct flow *flow_table_find(const struct flow_table *table, flow_key key)
 {
 	for (uint64_t at = hash(key);; at++) {
 		struct flow *flow = table->slots[at & (table->slot_count - 1)];
 
-		if (!flow)
-			break;
-		if (flow->key == key)
+		if (!flow || flow->key == key)
 			return flow;
 	}
+}
+
+struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t destination_qpn)
+{
+	struct flow *flow = flow_table_find(table, key);
+
+	if (flow)
+		return flow;
 	if (table->live_count == table->capacity && grow(table) != 0)
 		return NULL;
-
-	struct flow *flow = calloc(1, sizeof(*flow));
-
+	flow = calloc(1, sizeof(*flow));
 	if (!flow)
 		return NULL;
 	flow->key = key;

@@ -19,6 +19,10 @@ struct qp_route;
  * the table is asked about again. */
 enum { FLOWS_MAX = 8192 };
 
+/* QPNs that differ only in these bits are one flow: softibd gives them to programs in such blocks.
+ */
+enum { FLOW_QPN_BITS = 10 };
+
 enum flow_state {
 	FLOW_UNRESOLVED,
 	FLOW_RESOLVING, /* softibd was asked */
@@ -69,14 +73,16 @@ static inline flow_key flow_key_make(unsigned adapter_index, uint8_t port_number
 				     uint16_t dlid, uint16_t pkey, uint32_t destination_qpn)
 {
 	uint64_t source = (uint64_t)(adapter_index & 63) << 8 | port_number;
-	uint64_t block = destination_qpn >> 10 & 0x3fff;
+	uint64_t block = destination_qpn >> FLOW_QPN_BITS & 0x3fff;
 
 	return (uint64_t)dlid << 48 | (uint64_t)pkey << 32 | block << 18 |
 	       (uint64_t)(sl & 15) << 14 | source;
 }
 flow_key flow_key_of(unsigned adapter_index, const struct qp_route *route);
 
-/* The flow of that key, made if there is none; NULL: out of memory. */
+/* The flow of that key; NULL: there is none. */
+struct flow *flow_table_find(const struct flow_table *table, flow_key key);
+/* The same, made if there is none; NULL: out of memory. */
 struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t destination_qpn);
 /* Whether idle flows should be dropped now. */
 static inline bool flow_table_is_full(const struct flow_table *table)

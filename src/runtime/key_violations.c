@@ -49,14 +49,14 @@ void key_violations_tell(struct process_runtime *runtime, time_ns now)
 {
 	bool all_are_told = true;
 
-	if (now < runtime->violations_due)
+	if (now < runtime->violations.due)
 		return;
 	for (unsigned i = 0; i < runtime->adapter_limit && all_are_told; i++) {
 		if (runtime->adapters[i])
 			all_are_told = tell_adapter(runtime, runtime->adapters[i]);
 	}
-	runtime->violations_due = all_are_told ? TIME_NEVER : now + PAUSE_NS;
-	runtime->violations_told_at = now;
+	runtime->violations.due = all_are_told ? TIME_NEVER : now + PAUSE_NS;
+	runtime->violations.told_at = now;
 	publish_all(runtime);
 }
 
@@ -84,7 +84,7 @@ void key_violation_note(const struct qp *qp, const struct packet *packet, enum v
 		violation->sgid = packet->grh.sgid;
 		violation->dgid = packet->grh.dgid;
 	}
-	if (runtime->violations_due == TIME_NEVER)
-		runtime->violations_due = runtime->violations_told_at + PAUSE_NS;
+	if (runtime->violations.due == TIME_NEVER)
+		runtime->violations.due = runtime->violations.told_at + PAUSE_NS;
 	key_violations_tell(runtime, runtime->last_now);
 }

@@ -118,11 +118,12 @@ static int create(struct session *session, struct process_runtime **ret_runtime)
 	runtime->session = session;
 	runtime->is_fenced = process_fence_register();
 	runtime->may_go_fast = fast_path_is_allowed();
-	runtime->progress_wakes_at = TIME_NEVER;
-	runtime->give_back_at = TIME_NEVER;
-	runtime->violations_due = TIME_NEVER;
+	runtime->forms = send_forms_allowed();
+	runtime->progress.wakes_at = TIME_NEVER;
+	runtime->xrc_debts.give_back_at = TIME_NEVER;
+	runtime->violations.due = TIME_NEVER;
 	list_init(&runtime->unpublished);
-	list_init(&runtime->lending);
+	list_init(&runtime->zcopy_channels);
 	channel_init(&runtime->softibd, 0);
 
 	int error = attach(runtime);
@@ -174,17 +175,16 @@ void runtime_abandon(struct process_runtime *runtime)
 {
 	runtime->is_abandoned = true;
 	runtime->may_go_fast = false;
-	runtime_forget_templates(runtime); /* the rings are the parent's */
 	close_doorbell(&runtime->doorbell);
 	close_doorbell(&runtime->softibd.doorbell);
-	for (unsigned i = 0; i < runtime->channel_count; i++) {
-		close_doorbell(&runtime->channels[i]->doorbell);
-		pinned_range_abandon(runtime->channels[i]);
-		if (runtime->channels[i]->peer)
-			pinned_write_abandon(&runtime->channels[i]->peer->pinned);
+	for (unsigned i = 0; i < runtime->direct.count; i++) {
+		close_doorbell(&runtime->direct.channels[i]->doorbell);
+		pinned_range_abandon(runtime->direct.channels[i]);
+		if (runtime->direct.channels[i]->peer)
+			pinned_write_abandon(&runtime->direct.channels[i]->peer->pinned);
 		/* The RMA areas are the parent's. */
-		runtime->channels[i]->rma_in = NULL;
-		runtime->channels[i]->rma_out = NULL;
+		runtime->direct.channels[i]->rma_in = NULL;
+		runtime->direct.channels[i]->rma_out = NULL;
 	}
 	biased_lock_init(&runtime->lock);
 	/* A child that polls finds the parent's requests flushed. No events are raised: the
@@ -232,9 +232,9 @@ static bool expire(struct process_runtime *runtime, time_ns now)
 	if (unlikely(!list_is_empty(&runtime->flows.holding)))
 		flow_table_expire(&runtime->flows, now, waiting_wake_flow, runtime);
 	any |= retry_full(&runtime->softibd, now);
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		if (runtime->channels[i]->state == CHANNEL_OPEN)
-			any |= retry_full(runtime->channels[i], now);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		if (runtime->direct.channels[i]->state == CHANNEL_OPEN)
+			any |= retry_full(runtime->direct.channels[i], now);
 	return any;
 }
 
@@ -244,14 +244,14 @@ bool runtime_progress(struct process_runtime *runtime, time_ns now)
 		return false;
 
 	runtime->last_now = now;
-	runtime->quick_polls = 0;
-	runtime->quick_posts = 0;
+	runtime->rounds.quick_polls = 0;
+	runtime->rounds.quick_posts = 0;
 
 	bool any = receive_all(runtime, now);
 
-	runtime->rma_bytes = 0;
+	runtime->rounds.rma_bytes = 0;
 
-	if (unlikely(!list_is_empty(&runtime->lending)))
+	if (unlikely(!list_is_empty(&runtime->zcopy_channels)))
 		any |= ud_zcopies_watch(runtime, now);
 	any |= direct_channels_reap(runtime);
 	any |= expire(runtime, now);
@@ -260,7 +260,7 @@ bool runtime_progress(struct process_runtime *runtime, time_ns now)
 			any |= transmit_adapter(runtime->adapters[i], now);
 	if (unlikely(runtime_has_xrc_leases(runtime)))
 		xrc_leases_return_idle(runtime, now);
-	if (unlikely(runtime->violations_due <= now))
+	if (unlikely(runtime->violations.due <= now))
 		key_violations_tell(runtime, now);
 	publish_all(runtime);
 	return any;
@@ -268,36 +268,37 @@ bool runtime_progress(struct process_runtime *runtime, time_ns now)
 
 time_ns runtime_deadline(const struct process_runtime *runtime)
 {
-	time_ns deadline = time_earlier(channel_deadline(&runtime->softibd), runtime->give_back_at);
+	time_ns deadline =
+		time_earlier(channel_deadline(&runtime->softibd), runtime->xrc_debts.give_back_at);
 
-	deadline = time_earlier(deadline, runtime->violations_due);
+	deadline = time_earlier(deadline, runtime->violations.due);
 
 	for (unsigned i = 0; i < runtime->adapter_limit; i++)
 		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
 			deadline = time_earlier(deadline, hca_deadline(&runtime->adapters[i]->hca));
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		deadline = time_earlier(deadline, channel_deadline(runtime->channels[i]));
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		deadline = time_earlier(deadline, channel_deadline(runtime->direct.channels[i]));
 	return time_earlier(deadline, flow_table_deadline(&runtime->flows));
 }
 
 void runtime_wake_progress_thread(struct process_runtime *runtime)
 {
-	if (likely(runtime->progress_mode != PROGRESS_LISTENING))
+	if (likely(runtime->progress.mode != PROGRESS_LISTENING))
 		return;
 	if (likely(!runtime_has_more_rma(runtime)) &&
-	    runtime_deadline(runtime) > runtime->progress_wakes_at - WAKE_SLACK_NS)
+	    runtime_deadline(runtime) > runtime->progress.wakes_at - WAKE_SLACK_NS)
 		return;
 	/* The doorbell was rung already. */
-	if (runtime->progress_wakes_at == 0)
+	if (runtime->progress.wakes_at == 0)
 		return;
-	runtime->progress_wakes_at = 0;
+	runtime->progress.wakes_at = 0;
 	doorbell_ring(runtime->doorbell);
 }
 
 void runtime_call_progress_thread(struct process_runtime *runtime)
 {
-	if (runtime->progress_mode != PROGRESS_STAYING_OUT ||
-	    __atomic_exchange_n(&runtime->progress_is_called, true, __ATOMIC_ACQ_REL))
+	if (runtime->progress.mode != PROGRESS_STAYING_OUT ||
+	    __atomic_exchange_n(&runtime->progress.is_called, true, __ATOMIC_ACQ_REL))
 		return;
 	doorbell_ring(runtime->doorbell);
 }

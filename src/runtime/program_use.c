@@ -12,16 +12,16 @@
 struct program_use program_use_now(const struct process_runtime *runtime)
 {
 	struct timespec used;
-	struct rusage program, helper;
+	struct rusage program, progress_thread;
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	getrusage(RUSAGE_SELF, &program);
-	getrusage(RUSAGE_THREAD, &helper);
+	getrusage(RUSAGE_THREAD, &progress_thread);
 	return (struct program_use){
-		.polls = __atomic_load_n(&runtime->poll_count, __ATOMIC_RELAXED),
+		.polls = __atomic_load_n(&runtime->progress.poll_count, __ATOMIC_RELAXED),
 		.processor_ns = SECONDS(used.tv_sec) + (time_ns)used.tv_nsec,
-		.sleeps = (uint64_t)(program.ru_nvcsw - helper.ru_nvcsw) -
-			  __atomic_load_n(&runtime->naps, __ATOMIC_RELAXED),
+		.sleeps = (uint64_t)(program.ru_nvcsw - progress_thread.ru_nvcsw) -
+			  __atomic_load_n(&runtime->progress.naps, __ATOMIC_RELAXED),
 	};
 }
 

@@ -25,7 +25,6 @@
 #include "runtime/zcopy/ud_zcopy.h"
 #include "runtime/direct_channels.h"
 #include "ipc/doorbell.h"
-#include "runtime/memory/guarded_copy.h"
 #include "runtime/memory/memory_guard.h"
 #include "runtime/process_fence.h"
 #include "runtime/program_use.h"
@@ -48,7 +47,7 @@ enum {
 /* The interval of the first looks; after every LOOKS_OF_A_POLLER looks it doubles. */
 #define LOOK_NS MILLISECONDS(1)
 
-struct helper {
+struct progress_thread {
 	struct process_runtime *runtime;
 	uint64_t polls_seen;
 	uint64_t polls_at_tick;
@@ -59,7 +58,7 @@ struct helper {
 
 static uint64_t polls(const struct process_runtime *runtime)
 {
-	return __atomic_load_n(&runtime->poll_count, __ATOMIC_RELAXED);
+	return __atomic_load_n(&runtime->progress.poll_count, __ATOMIC_RELAXED);
 }
 
 /* Sleeps; false: softibd hung up. */
@@ -95,8 +94,8 @@ static bool holds_back(const struct process_runtime *runtime)
 {
 	bool any = channel_holds_back(&runtime->softibd);
 
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		any |= channel_holds_back(runtime->channels[i]);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		any |= channel_holds_back(runtime->direct.channels[i]);
 	return any;
 }
 
@@ -105,10 +104,10 @@ static bool holds_back(const struct process_runtime *runtime)
 static void begin_sleep(struct process_runtime *runtime)
 {
 	ring_sleep_begin(&runtime->softibd.in);
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		if (runtime->channels[i]->state == CHANNEL_OPEN &&
-		    !channel_holds_back(runtime->channels[i]))
-			ring_sleep_begin(&runtime->channels[i]->in);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		if (runtime->direct.channels[i]->state == CHANNEL_OPEN &&
+		    !channel_holds_back(runtime->direct.channels[i]))
+			ring_sleep_begin(&runtime->direct.channels[i]->in);
 	if (runtime->is_fenced)
 		process_fence();
 	else
@@ -123,21 +122,21 @@ static bool arm(struct process_runtime *runtime)
 	/* Records from softibd wait while direct records are held back. */
 	bool has_more = arm_channel(&runtime->softibd) && !holds_back(runtime);
 
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		if (runtime->channels[i]->state == CHANNEL_OPEN)
-			has_more |= arm_channel(runtime->channels[i]);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		if (runtime->direct.channels[i]->state == CHANNEL_OPEN)
+			has_more |= arm_channel(runtime->direct.channels[i]);
 	for (unsigned i = 0; i < runtime->adapter_limit; i++)
 		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
 			has_more |= hca_ready_first(&runtime->adapters[i]->hca) != NULL;
-	return !has_more && runtime->wanted_count == 0;
+	return !has_more && runtime->direct.wanted_count == 0;
 }
 
 static void disarm(struct process_runtime *runtime)
 {
 	ring_wake(&runtime->softibd.in);
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		if (runtime->channels[i]->state == CHANNEL_OPEN)
-			ring_wake(&runtime->channels[i]->in);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		if (runtime->direct.channels[i]->state == CHANNEL_OPEN)
+			ring_wake(&runtime->direct.channels[i]->in);
 }
 
 /* Works until nothing is left to do, or for ROUNDS_PER_WAKE rounds. Lock held. */
@@ -146,58 +145,56 @@ static void work(struct process_runtime *runtime)
 	bool is_done = false;
 
 	for (unsigned round = 0; round < ROUNDS_PER_WAKE && !is_done; round++) {
-		if (runtime->wanted_count)
+		if (runtime->direct.wanted_count)
 			direct_channels_fetch(runtime);
-		guarded_copy_begin(runtime);
 		is_done = !runtime_progress(runtime, runtime_now());
-		guarded_copy_end(runtime);
 	}
 }
 
 /* Whether the program takes its records itself if it is left alone. */
-static bool program_polls(struct helper *helper)
+static bool program_polls(struct progress_thread *thread)
 {
 	const struct timespec moment = {.tv_nsec = TRIAL_NS};
-	uint64_t before = polls(helper->runtime);
+	uint64_t before = polls(thread->runtime);
 
 	nanosleep(&moment, NULL);
-	helper->wakes = 0;
-	if (polls(helper->runtime) - before >= POLLS_PER_TRIAL_MIN)
+	thread->wakes = 0;
+	if (polls(thread->runtime) - before >= POLLS_PER_TRIAL_MIN)
 		return true;
-	if (helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
-		helper->wakes_per_trial *= 2;
+	if (thread->wakes_per_trial < WAKES_PER_TRIAL_MAX)
+		thread->wakes_per_trial *= 2;
 	return false;
 }
 
 static bool is_excused(const struct process_runtime *runtime)
 {
-	return __atomic_load_n(&runtime->progress_is_excused, __ATOMIC_RELAXED);
+	return __atomic_load_n(&runtime->progress.is_excused, __ATOMIC_RELAXED);
 }
 
-static bool should_stay_out(struct helper *helper)
+static bool should_stay_out(struct progress_thread *thread)
 {
-	uint64_t polls_now = polls(helper->runtime);
+	uint64_t polls_now = polls(thread->runtime);
 
-	if (is_excused(helper->runtime))
+	if (is_excused(thread->runtime))
 		return true;
-	if (polls_now != helper->polls_seen)
-		helper->wakes++;
-	helper->polls_seen = polls_now;
-	return helper->wakes >= helper->wakes_per_trial && program_polls(helper);
+	if (polls_now != thread->polls_seen)
+		thread->wakes++;
+	thread->polls_seen = polls_now;
+	return thread->wakes >= thread->wakes_per_trial && program_polls(thread);
 }
 
-static time_ns sleep_time(struct helper *helper, time_ns now)
+static time_ns sleep_time(struct progress_thread *thread, time_ns now)
 {
-	struct process_runtime *runtime = helper->runtime;
+	struct process_runtime *runtime = thread->runtime;
 	time_ns deadline = runtime_deadline(runtime);
 	uint64_t polls_now = polls(runtime);
 
-	if (polls_now != helper->polls_at_tick)
+	if (polls_now != thread->polls_at_tick)
 		deadline = time_earlier(deadline, now + PROGRESS_TICK_NS);
 	if (holds_back(runtime))
 		deadline = time_earlier(deadline, now + RNR_HOLD_LOOK_NS);
-	helper->polls_at_tick = polls_now;
-	runtime->progress_wakes_at = deadline;
+	thread->polls_at_tick = polls_now;
+	runtime->progress.wakes_at = deadline;
 	if (deadline == TIME_NEVER)
 		return TIME_NEVER;
 	return deadline > now ? deadline - now : 0;
@@ -205,7 +202,7 @@ static time_ns sleep_time(struct helper *helper, time_ns now)
 
 static void fetch_wanted(struct process_runtime *runtime)
 {
-	if (!__atomic_load_n(&runtime->wanted_count, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&runtime->direct.wanted_count, __ATOMIC_RELAXED))
 		return;
 	runtime_lock(runtime);
 	direct_channels_fetch(runtime);
@@ -242,15 +239,15 @@ static bool wait_until(struct process_runtime *runtime, time_ns end)
 	time_ns now = runtime_now();
 
 	/* The program may have called before we came here, and will not ring again. */
-	if (end < now || __atomic_load_n(&runtime->progress_is_called, __ATOMIC_ACQUIRE))
+	if (end < now || __atomic_load_n(&runtime->progress.is_called, __ATOMIC_ACQUIRE))
 		end = now;
 	return wait_for_doorbell(runtime, end - now);
 }
 
 /* Stays out as long as the program polls. false: softibd hung up. */
-static bool stay_out(struct helper *helper)
+static bool stay_out(struct progress_thread *thread)
 {
-	struct process_runtime *runtime = helper->runtime;
+	struct process_runtime *runtime = thread->runtime;
 	struct program_watch watch;
 	time_ns looked_at = runtime_now();
 	bool was_called = false, was_running = false;
@@ -265,7 +262,7 @@ static bool stay_out(struct helper *helper)
 		if (!wait_until(runtime, looked_at + look.after_ns))
 			return false;
 		was_called =
-			__atomic_exchange_n(&runtime->progress_is_called, false, __ATOMIC_ACQ_REL);
+			__atomic_exchange_n(&runtime->progress.is_called, false, __ATOMIC_ACQ_REL);
 
 		time_ns now = runtime_now();
 
@@ -284,22 +281,22 @@ static bool stay_out(struct helper *helper)
 	/* A program that lost its core for a while still polls; one that ran and did something else
 	 * will do so again. */
 	if (looks >= LOOKS_OF_A_POLLER || !was_running)
-		helper->wakes_per_trial = WAKES_PER_TRIAL_MIN;
-	else if (!was_called && helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
-		helper->wakes_per_trial *= 2;
+		thread->wakes_per_trial = WAKES_PER_TRIAL_MIN;
+	else if (!was_called && thread->wakes_per_trial < WAKES_PER_TRIAL_MAX)
+		thread->wakes_per_trial *= 2;
 	if (looks >= LOOKS_OF_A_POLLER || (!was_called && !was_running))
-		helper->spells_per_excuse = 1;
-	else if (helper->spells_per_excuse < SPELLS_PER_EXCUSE_MAX)
-		helper->spells_per_excuse *= 2;
+		thread->spells_per_excuse = 1;
+	else if (thread->spells_per_excuse < SPELLS_PER_EXCUSE_MAX)
+		thread->spells_per_excuse *= 2;
 	return true;
 }
 
 void progress_thread_watch_polls(struct process_runtime *runtime, time_ns now)
 {
-	struct poll_watch *watch = &runtime->watch;
+	struct poll_watch *watch = &runtime->progress.watch;
 	uint64_t polls_now = polls(runtime);
 
-	if (likely(runtime->progress_mode != PROGRESS_LISTENING) ||
+	if (likely(runtime->progress.mode != PROGRESS_LISTENING) ||
 	    polls_now - watch->polls < POLLS_PER_SPELL)
 		return;
 	watch->spells = now - watch->since < LOOK_NS ? watch->spells + 1 : 0;
@@ -307,16 +304,16 @@ void progress_thread_watch_polls(struct process_runtime *runtime, time_ns now)
 	watch->since = now;
 	if (watch->spells < watch->spells_per_excuse)
 		return;
-	runtime->progress_mode = PROGRESS_STAYING_OUT;
-	__atomic_store_n(&runtime->progress_is_excused, true, __ATOMIC_RELEASE);
+	runtime->progress.mode = PROGRESS_STAYING_OUT;
+	__atomic_store_n(&runtime->progress.is_excused, true, __ATOMIC_RELEASE);
 	disarm(runtime);
 	doorbell_ring(runtime->doorbell); /* the thread starts to look by itself */
 }
 
 /* One wake for work. false: softibd hung up. */
-static bool work_and_sleep(struct helper *helper)
+static bool work_and_sleep(struct progress_thread *thread)
 {
-	struct process_runtime *runtime = helper->runtime;
+	struct process_runtime *runtime = thread->runtime;
 
 	look_after_memory(runtime);
 	runtime_lock(runtime);
@@ -324,38 +321,38 @@ static bool work_and_sleep(struct helper *helper)
 		runtime_unlock(runtime);
 		return true;
 	}
-	runtime->progress_mode = PROGRESS_WORKING;
+	runtime->progress.mode = PROGRESS_WORKING;
 	/* The program does not poll now, so its polls would not end its UD zcopies. */
 	ud_zcopies_end(runtime, runtime_now());
 	work(runtime);
 
 	bool is_quiet = arm(runtime);
-	time_ns timeout_ns = is_quiet ? sleep_time(helper, runtime_now()) : 0;
+	time_ns timeout_ns = is_quiet ? sleep_time(thread, runtime_now()) : 0;
 
-	runtime->progress_mode = PROGRESS_LISTENING;
-	runtime->watch.spells_per_excuse = helper->spells_per_excuse;
+	runtime->progress.mode = PROGRESS_LISTENING;
+	runtime->progress.watch.spells_per_excuse = thread->spells_per_excuse;
 	runtime_unlock(runtime);
 	/* Also if there is more to do: softibd may have hung up. */
 	return wait_for_doorbell(runtime, timeout_ns);
 }
 
 /* The program polls. false: softibd hung up. */
-static bool leave_it_alone(struct helper *helper)
+static bool leave_it_alone(struct progress_thread *thread)
 {
-	struct process_runtime *runtime = helper->runtime;
+	struct process_runtime *runtime = thread->runtime;
 
 	runtime_lock(runtime);
-	runtime->progress_mode = PROGRESS_STAYING_OUT;
-	__atomic_store_n(&runtime->progress_is_excused, false, __ATOMIC_RELAXED);
+	runtime->progress.mode = PROGRESS_STAYING_OUT;
+	__atomic_store_n(&runtime->progress.is_excused, false, __ATOMIC_RELAXED);
 	disarm(runtime);
 	runtime_unlock(runtime);
-	return stay_out(helper);
+	return stay_out(thread);
 }
 
 static void *burst(void *context)
 {
 	struct process_runtime *runtime = context;
-	struct helper helper = {
+	struct progress_thread thread = {
 		.runtime = runtime, .wakes_per_trial = WAKES_PER_TRIAL_MIN, .spells_per_excuse = 1};
 
 	/* The thread names itself. If the creator did, it would open a file of /proc/self/task, and
@@ -364,11 +361,11 @@ static void *burst(void *context)
 	pthread_setname_np(pthread_self(), "softib");
 	biased_lock_never_bias_to_me(&runtime->lock);
 
-	while (work_and_sleep(&helper))
-		if (should_stay_out(&helper) && !leave_it_alone(&helper))
+	while (work_and_sleep(&thread))
+		if (should_stay_out(&thread) && !leave_it_alone(&thread))
 			break;
 	runtime_lock(runtime);
-	runtime->progress_mode = PROGRESS_STAYING_OUT;
+	runtime->progress.mode = PROGRESS_STAYING_OUT;
 	runtime_fail(runtime, runtime_now());
 	runtime_unlock(runtime);
 	return NULL;
@@ -391,7 +388,7 @@ int progress_thread_start(struct process_runtime *runtime)
 	sigdelset(&all, SIGSEGV);
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&runtime->helper, &attributes, burst, runtime);
+	error = pthread_create(&runtime->progress.thread, &attributes, burst, runtime);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	if (error)

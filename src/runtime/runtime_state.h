@@ -23,7 +23,6 @@
 #include "runtime/biased_lock.h"
 #include "runtime/channel.h"
 #include "runtime/flows.h"
-#include "runtime/fast/send_template.h"
 #include "ipc/protocol.h"
 #include "net/hca/hca.h"
 
@@ -92,109 +91,124 @@ struct poll_watch {
 	unsigned spells_per_excuse;
 };
 
-struct process_runtime {
-	struct biased_lock lock;
-	struct session *session;
-	const struct fabric_page *fabric_page;
-	size_t fabric_page_bytes;
-	struct channel softibd;
-	int doorbell;		   /* ours; the progress thread sleeps on it */
-	struct channel **channels; /* direct ones */
-	unsigned channel_count;
-	unsigned channel_capacity;
+/* The direct channels of the process. */
+struct direct_channels {
+	struct channel **channels;
+	unsigned count, capacity;
 	unsigned wanted_count; /* atomic: channels to be fetched; while there are any, the down ring
 				  is not read */
-	struct rkey_export rkey_export;
-	uint32_t pinned_bytes; /* pages pinned for peers: runtime/rma/pinned_range.h */
-	uint32_t pin_ring_count;
-	uint64_t rma_bytes;	 /* copied by RMA in this round of transmitting */
-	uint64_t zcopy_bytes;	 /* copied in this round of receiving: runtime/zcopy/zcopy_send.h */
-	struct list unpublished; /* channels with unpublished records */
-	struct list
-		lending; /* channels with UD zcopies, by zcopies.link: runtime/zcopy/ud_zcopy.h */
-	struct flow_table flows;
-	time_ns violations_told_at;
-	time_ns violations_due; /* unreported ones: runtime/key_violations.h; TIME_NEVER: none */
-	time_ns give_back_at;	/* of a shared XRC target that could not be returned yet */
-	struct owed_record
-		*owed; /* records about shared XRC domains that found no room in the ring */
-	unsigned owed_count;
-	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index; NULL until first opened */
-	unsigned adapter_limit;				/* no index from here on is in use */
-	bool is_fenced; /* a sleeper's process_fence covers this process, and ours covers the others
-			 */
-	bool may_go_fast;   /* runtime/fast/short_send.h; false when is_failed or is_abandoned */
-	bool wants_time;    /* some completion queue shows timestamps */
-	bool is_posting;    /* rings are read in a call that posts: the program may be about to post
-			       more */
-	time_ns last_now;   /* the last reading of the clock */
+};
+
+/* Pages that are pinned for peers: runtime/rma/pinned_range.h. */
+struct pin_use {
+	uint32_t byte_count;
+	uint32_t ring_count;
+};
+
+/* The rounds of polling and posting that read the rings. */
+struct rounds {
 	unsigned busy_next; /* index of channels, for runtime/fast/poll_round.c */
 	unsigned idle_next;
 	unsigned quick_polls; /* since the last runtime_progress */
 	unsigned quick_posts;
-	struct burst_out burst;		  /* the last posts; runtime_forget_templates clears it */
-	struct rma_template rma_template; /* both templates: see runtime/fast/send_template.h */
-	struct send_template send_template;
-	bool is_failed;		    /* softibd is gone */
-	bool is_abandoned;	    /* this is a forked child of the process that attached */
-	bool sends_through_softibd; /* the last packets were relayed by softibd */
-	uint64_t discarded;	    /* packets discarded for stalled consumers or for their size */
-	uint64_t malformed;	    /* records that were not valid packets */
+	bool is_posting;    /* rings are read in a call that posts: the program may be about to post
+			       more */
+	uint64_t rma_bytes; /* copied by RMA in this round of transmitting */
+	uint64_t zcopy_bytes; /* copied in this round of receiving: runtime/zcopy/zcopy_send.h */
+};
 
-	pthread_t helper;
-	enum progress_mode progress_mode;
-	time_ns progress_wakes_at; /* by its own timer */
+/* When violated keys are reported: runtime/key_violations.h. */
+struct violation_times {
+	time_ns told_at;
+	time_ns due; /* unreported ones; TIME_NEVER: none */
+};
+
+/* What this process owes softibd for shared XRC domains: runtime/xrc/leased_targets.h. */
+struct xrc_debts {
+	time_ns give_back_at;	     /* of a shared target that could not be returned yet */
+	struct owed_record *records; /* that found no room in the ring */
+	unsigned count;
+};
+
+/* Records that came to nothing. */
+struct drop_counts {
+	uint64_t discarded; /* packets discarded for stalled consumers or for their size */
+	uint64_t malformed; /* records that were not valid packets */
+};
+
+/* The progress thread, and how the program polls: runtime/progress_thread.h. */
+struct progress {
+	pthread_t thread;
+	enum progress_mode mode;
+	time_ns wakes_at;    /* by its own timer */
 	uint64_t poll_count; /* atomic: polls and posts that read the rings, and the records that
 				they found */
 	uint64_t naps;	     /* atomic: how often adapter_nap made the program sleep */
-	bool progress_is_called;  /* atomic: the program is about to stop polling */
-	bool progress_is_excused; /* atomic: the progress thread has not seen yet that it is to stay
-				     out */
+	bool is_called;	     /* atomic: the program is about to stop polling */
+	bool is_excused;     /* atomic: the progress thread has not seen yet that it is to stay out
+			      */
 	struct poll_watch watch;
+};
+
+struct process_runtime {
+	struct biased_lock lock;
+	/* How often the lock was taken, or the rings were read by a call that posts. In the next
+	 * turn everything is as the last one left it. */
+	uint64_t turn;
+	struct session *session;
+	const struct fabric_page *fabric_page;
+	size_t fabric_page_bytes;
+	struct channel softibd;
+	int doorbell; /* ours; the progress thread sleeps on it */
+	struct direct_channels direct;
+	struct rkey_export rkey_export;
+	struct pin_use pins;
+	struct list unpublished;    /* channels with unpublished records */
+	struct list zcopy_channels; /* channels with UD zcopies, by zcopies.link:
+				       runtime/zcopy/ud_zcopy.h */
+	struct flow_table flows;
+	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index; NULL until first opened */
+	unsigned adapter_limit;				/* no index from here on is in use */
+	bool is_fenced; /* a sleeper's process_fence covers this process, and ours covers the others
+			 */
+	bool may_go_fast;  /* runtime/fast/short_send.h; false when is_failed or is_abandoned */
+	bool wants_time;   /* some completion queue shows timestamps */
+	bool is_failed;	   /* softibd is gone */
+	bool is_abandoned; /* this is a forked child of the process that attached */
+	bool sends_through_softibd; /* the last packets were relayed by softibd */
+	unsigned forms;		    /* set of enum send_form that SEND requests may take */
+	time_ns last_now;	    /* the last reading of the clock */
+	struct rounds rounds;
+	struct violation_times violations;
+	struct xrc_debts xrc_debts;
+	struct drop_counts drops;
+	struct progress progress;
 };
 
 static inline void runtime_lock(struct process_runtime *runtime)
 {
 	biased_lock_take(&runtime->lock);
-}
-
-/* Ends the epoch of everything remembered about requests (runtime/fast/send_template.h,
- * runtime/fast/burst.h): the next request goes through all checks. */
-static inline void runtime_forget_templates(struct process_runtime *runtime)
-{
-	runtime->burst.qp = NULL;
-	runtime->burst.may_go_on = false;
-	runtime->rma_template.qp = NULL;
-	runtime->send_template.qp = NULL;
+	runtime->turn++;
 }
 
 static inline void runtime_unlock(struct process_runtime *runtime)
 {
-	runtime_forget_templates(runtime);
 	biased_lock_leave(&runtime->lock);
 }
 
-/* Leaves the lock after nothing but posts by runtime/fast/short_send.h. Keeps burst and SEND
- * template. */
-static inline void runtime_unlock_posted(struct process_runtime *runtime)
+/* Flows or channels are dropped: no template may lead there (net/transport/fast/templates.h). */
+static inline void runtime_invalidate(struct process_runtime *runtime)
 {
-	runtime->rma_template.qp = NULL;
-	biased_lock_leave(&runtime->lock);
-}
-
-/* Leaves the lock after polls, receive posts and RMA posts, which change nothing that a send
- * template rests on (runtime/fast/send_template.h). Keeps the templates; the next post starts a new
- * row of posts. */
-static inline void runtime_unlock_unchanged(struct process_runtime *runtime)
-{
-	runtime->burst.qp = NULL;
-	biased_lock_leave(&runtime->lock);
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
+			invalidate(&runtime->adapters[i]->hca.environment);
 }
 
 /* Written under the lock; the progress thread reads it without the lock. */
 static inline void runtime_count_polls(struct process_runtime *runtime, unsigned polls)
 {
-	__atomic_store_n(&runtime->poll_count, runtime->poll_count + polls, __ATOMIC_RELAXED);
+	__atomic_store_n(&runtime->progress.poll_count, runtime->progress.poll_count + polls,
+			 __ATOMIC_RELAXED);
 }
 
 static inline uint32_t runtime_generation(const struct process_runtime *runtime)
@@ -228,14 +242,14 @@ static inline bool runtime_is_fast(const struct process_runtime *runtime)
  * yet. */
 static inline bool runtime_is_looked_after(const struct process_runtime *runtime)
 {
-	return runtime->progress_mode == PROGRESS_STAYING_OUT ||
-	       runtime->progress_wakes_at <= runtime->last_now + PROGRESS_TICK_NS;
+	return runtime->progress.mode == PROGRESS_STAYING_OUT ||
+	       runtime->progress.wakes_at <= runtime->last_now + PROGRESS_TICK_NS;
 }
 
 /* Whether runtime/xrc/leased_targets.h has anything to do. */
 static inline bool runtime_has_xrc_leases(const struct process_runtime *runtime)
 {
-	bool any = runtime->owed_count != 0 || runtime->give_back_at != TIME_NEVER;
+	bool any = runtime->xrc_debts.count != 0 || runtime->xrc_debts.give_back_at != TIME_NEVER;
 
 	for (unsigned i = 0; i < runtime->adapter_limit; i++)
 		any |= runtime->adapters[i] && runtime->adapters[i]->has_hca &&
@@ -255,7 +269,7 @@ static inline time_ns runtime_now(void)
 /* Whether RMA copies were broken off so that other threads get their turn at the lock. */
 static inline bool runtime_has_more_rma(const struct process_runtime *runtime)
 {
-	return runtime->rma_bytes >= RUNTIME_RMA_BYTES_MAX;
+	return runtime->rounds.rma_bytes >= RUNTIME_RMA_BYTES_MAX;
 }
 
 #endif

@@ -538,7 +538,7 @@ static void put_payload_records(struct attacker *attacker, struct direct *direct
 									   RING_PAYLOAD_BYTES_MAX)
 					      : 8;
 
-		if (!ring_payloads_room(&direct->out, byte_count))
+		if (!ring_fits_payload(&direct->out, byte_count))
 			return;
 		fill_with_noise(attacker, ring_payload_place(&direct->out, byte_count), byte_count);
 		ring_commit_payload(&direct->out, byte_count);

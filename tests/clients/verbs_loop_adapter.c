@@ -129,11 +129,6 @@ void adapter_unlock(struct adapter *adapter)
 	pthread_mutex_unlock(&adapter->mutex);
 }
 
-void adapter_unlock_unchanged(struct adapter *adapter)
-{
-	pthread_mutex_unlock(&adapter->mutex);
-}
-
 time_ns adapter_now(const struct adapter *adapter)
 {
 	struct timespec now;
@@ -190,53 +185,23 @@ bool adapter_post(struct adapter *adapter, struct qp_object *qp, const struct se
 	return false;
 }
 
-bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
-			 const struct send_request *request)
-{
-	return adapter_post(adapter, qp, request);
-}
-
-bool adapter_rma(struct adapter *adapter, struct qp_object *qp, const struct send_request *request)
-{
-	return adapter_post(adapter, qp, request);
-}
-
-bool adapter_has_send_template(const struct adapter *adapter, const struct qp_object *qp)
-{
-	(void)adapter, (void)qp;
-	return false;
-}
-
-bool adapter_has_rma_template(const struct adapter *adapter, const struct qp_object *qp)
-{
-	(void)adapter, (void)qp;
-	return false;
-}
-
-bool adapter_post_by_template(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
+bool adapter_post_by_template(struct adapter *adapter, struct qp_object *qp, uint64_t wr_id,
 			      uint32_t flags, const struct sge *sge)
 {
 	(void)adapter, (void)qp, (void)wr_id, (void)flags, (void)sge;
 	return false;
 }
 
-const uint8_t *adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp,
-				       uint64_t wr_id, uint32_t flags, const struct sge *sge,
-				       const struct remote_place *remote)
+bool adapter_rma(struct adapter *adapter, struct qp_object *qp, const struct rma_request *request,
+		 const struct sge *sge)
 {
-	(void)adapter, (void)qp, (void)wr_id, (void)flags, (void)sge, (void)remote;
-	return NULL;
+	(void)adapter, (void)qp, (void)request, (void)sge;
+	return false;
 }
 
-bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
-			const struct send_request *request)
+void adapter_posted(struct adapter *adapter)
 {
-	return adapter_post(adapter, qp, request);
-}
-
-void adapter_unlock_listed(struct adapter *adapter)
-{
-	adapter_unlock(adapter);
+	(void)adapter;
 }
 
 bool adapter_is_paced(const struct adapter *adapter)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Datagrams for memory that the program has unmapped while it was registered, as programs do that
  * cache registrations: an adapter would write to the pages that it has pinned. Covers:
- * runtime/memory/guarded_copy.c */
+ * runtime/memory/memory_guard.c */
 #include "verbs_client.h"
 
 #include <poll.h>

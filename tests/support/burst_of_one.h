@@ -6,11 +6,13 @@
 
 #include "net/transport/fast/rx_burst.h"
 
-static inline bool receive_burst_of_one(struct qp *qp, time_ns now, const uint8_t *payload,
-					uint32_t byte_count)
+/* The packet came by this port; byte_count counts its headers too. */
+static inline bool receive_burst_of_one(struct qp *qp, time_ns now, uint8_t port_number,
+					const uint8_t *packet, uint32_t byte_count)
 {
-	struct rx_burst burst = rx_burst_begin(qp, now, byte_count, 1);
-	bool is_taken = burst.count_max && rx_burst_take(&burst, payload);
+	struct rx_burst burst = rx_burst_begin(qp, now, port_number, packet, byte_count, 1);
+	const bool is_taken =
+		burst.count_max && rx_burst_take(&burst, packet + burst.arrival.payload_offset);
 
 	rx_burst_end(&burst);
 	return is_taken;

@@ -118,15 +118,16 @@ void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *opt
 	timer_queue_init(&endpoint->timers);
 	assert_int_equal(timer_queue_reserve(&endpoint->timers, 1), 0);
 	endpoint->environment = (struct qp_environment){
+		.epoch = 1,
 		.memory = &endpoint->memory,
 		.timers = &endpoint->timers,
-		.header_caches = &endpoint->header_caches,
 		.complete = collect,
 		.event = collect_event,
 		.shared_receive_taken = count_taken,
 		.find_xrc_queue = find_xrc_queue,
 		.xrc_sges_max = ENDPOINT_XRC_SGES,
 	};
+	endpoint->memory.epoch = &endpoint->environment.epoch;
 	endpoint->sent.room = UINT_MAX;
 	endpoint->received.room = UINT_MAX;
 	bool is_datagram = options->type == QP_UD || qp_type_is_raw(options->type);

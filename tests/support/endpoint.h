@@ -8,7 +8,6 @@
 #include "base/timer_queue.h"
 #include "net/memory/memory.h"
 #include "net/transport/completion_ring.h"
-#include "net/transport/fast/header_cache.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 
@@ -53,7 +52,6 @@ struct endpoint_options {
 struct endpoint {
 	struct qp qp;
 	struct qp_environment environment;
-	struct header_caches header_caches;
 	struct memory memory;
 	struct protection_domain pd;
 	struct timer_queue timers;

@@ -32,6 +32,8 @@ void endpoint_compare(const struct endpoint *a, const struct endpoint *b)
 	assert_int_equal(a->qp.responder.expected_psn.value, b->qp.responder.expected_psn.value);
 	assert_int_equal(a->qp.responder.msn, b->qp.responder.msn);
 	assert_int_equal(a->qp.responder.inbound, b->qp.responder.inbound);
+	assert_int_equal(a->port.pkey_violations, b->port.pkey_violations);
+	assert_int_equal(a->port.qkey_violations, b->port.qkey_violations);
 	assert_int_equal(a->qp.receive_queue->head, b->qp.receive_queue->head);
 	assert_int_equal(a->shared_taken, b->shared_taken);
 }

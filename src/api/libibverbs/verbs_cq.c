@@ -38,7 +38,7 @@ static int take_queue_memory(struct verbs_cq *cq, struct ibv_pd *pd)
 	if (error || !cq->queue_memory.pieces[0])
 		return error;
 	adapter_lock(cq->adapter);
-	cq_lend(cq->object, cq->queue_memory.pieces[0]);
+	cq_use_memory(cq->object, cq->queue_memory.pieces[0]);
 	adapter_unlock(cq->adapter);
 	return 0;
 }

@@ -129,9 +129,9 @@ static int take_queue_memory(struct verbs_qp *qp, struct ibv_pd *pd)
 		return error;
 	adapter_lock(qp->adapter);
 	if (qp->queue_memory.pieces[0])
-		send_queue_lend(sends, qp->queue_memory.pieces[0]);
+		send_queue_use_memory(sends, qp->queue_memory.pieces[0]);
 	if (qp->queue_memory.pieces[1])
-		receive_queue_lend(receives, qp->queue_memory.pieces[1]);
+		receive_queue_use_memory(receives, qp->queue_memory.pieces[1]);
 	adapter_unlock(qp->adapter);
 	return 0;
 }

@@ -42,7 +42,7 @@ static int take_queue_memory(struct verbs_srq *srq)
 	if (error || !srq->queue_memory.pieces[0])
 		return error;
 	adapter_lock(srq->adapter);
-	receive_queue_lend(&srq->object->queue, srq->queue_memory.pieces[0]);
+	receive_queue_use_memory(&srq->object->queue, srq->queue_memory.pieces[0]);
 	adapter_unlock(srq->adapter);
 	return 0;
 }

@@ -45,17 +45,17 @@ int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struct cq **re
 
 static void release_slots(struct cq *cq)
 {
-	if (!cq->is_lent)
+	if (!cq->is_external)
 		free(cq->ring.slots);
-	cq->is_lent = false;
+	cq->is_external = false;
 }
 
-void cq_lend(struct cq *cq, void *memory)
+void cq_use_memory(struct cq *cq, void *memory)
 {
 	assert(cq->ring.head == cq->ring.tail);
 	release_slots(cq);
 	cq->ring.slots = memory;
-	cq->is_lent = true;
+	cq->is_external = true;
 }
 
 int cq_resize(struct cq *cq, uint32_t cqe_count)

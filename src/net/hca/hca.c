@@ -7,7 +7,8 @@
 #include "net/hca/ee_contexts.h"
 #include "base/bytes.h"
 #include "net/hca/qpn_blocks.h"
-#include "net/transport/fast/fast_path.h"
+#include "net/transport/fast/fast_receive.h"
+#include "net/transport/fast/fast_send.h"
 #include "net/transport/migration.h"
 #include "net/transport/rd/rd_service.h"
 #include "net/transport/retry.h"
@@ -135,9 +136,9 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 	timer_queue_init(&hca->timers);
 	timer_queue_init(&hca->cq_timers);
 	hca->environment = (struct qp_environment){
+		.epoch = 1,
 		.memory = &hca->memory,
 		.timers = &hca->timers,
-		.header_caches = &hca->header_caches,
 		.complete = complete,
 		.event = raise_qp_event,
 		.shared_receive_taken = check_srq_limit,
@@ -150,6 +151,7 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 		.find_qp = eec_find_qp,
 		.ready = eec_ready,
 	};
+	hca->memory.epoch = &hca->environment.epoch;
 	return 0;
 }
 
@@ -237,47 +239,42 @@ void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct
 	hca_ready_add(hca, &object->qp);
 }
 
-/* The queue pair that a packet without a GRH is for; NULL: there is none, or it is a shared XRC
- * target. */
-static inline struct qp_object *find_addressed(const struct hca *hca, const uint8_t *headers)
+struct qp *hca_addressed_qp(const struct hca *hca, const uint8_t *headers)
 {
 	uint32_t qpn = get_be32(headers + LRH_BYTES + 4) & 0xffffff;
 	struct qp_object *object = index_table_get(&hca->qps, qpn);
 
-	return likely(object && !object->is_shared) ? object : NULL;
+	return likely(object && !object->is_shared) ? &object->qp : NULL;
 }
 
-struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number,
-			    const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count)
+struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number, const uint8_t *bytes,
+			    uint32_t byte_count)
 {
-	struct qp_object *object = find_addressed(hca, headers);
+	struct qp *qp = hca_addressed_qp(hca, bytes);
 
-	if (unlikely(!object ||
-		     !fast_receive(&object->qp, now, port_number, headers, bytes, byte_count)))
-		return NULL;
-	return &object->qp;
+	return likely(qp && fast_receive(qp, now, port_number, bytes, byte_count)) ? qp : NULL;
 }
 
 struct qp *hca_receive_zcopy(struct hca *hca, time_ns now, uint8_t port_number,
-			     const uint8_t *headers, const struct zcopy_source *pull)
+			     const uint8_t *headers, const struct zcopy_source *source)
 {
-	struct qp_object *object = find_addressed(hca, headers);
+	struct qp *qp = hca_addressed_qp(hca, headers);
 
-	if (unlikely(!object || !fast_receive_zcopy(&object->qp, now, port_number, headers, pull)))
+	if (unlikely(!qp || !fast_receive_zcopy(qp, now, port_number, headers, source)))
 		return NULL;
-	if (unlikely(object->qp.responder.nak_is_due))
-		hca_ready_add(hca, &object->qp);
-	return &object->qp;
+	if (unlikely(qp->responder.nak_is_due))
+		hca_ready_add(hca, qp);
+	return qp;
 }
 
 void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers)
 {
-	struct qp_object *object = find_addressed(hca, headers);
+	struct qp *qp = hca_addressed_qp(hca, headers);
 
-	if (!object)
+	if (!qp)
 		return;
-	fast_zcopy_failed(&object->qp, port_number, headers);
-	hca_ready_add(hca, &object->qp);
+	fast_zcopy_failed(qp, port_number, headers);
+	hca_ready_add(hca, qp);
 }
 
 bool hca_acknowledge_fast(struct hca *hca, time_ns now, struct qp *qp, struct psn psn)

@@ -19,7 +19,6 @@
 #include "net/hca/tag_matching.h"
 #include "net/memory/memory.h"
 #include "net/transport/completion_ring.h"
-#include "net/transport/fast/header_cache.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "wire/raw_packet.h"
@@ -124,7 +123,6 @@ struct hca {
 	struct port_view *port_views[HCA_PORTS_MAX];
 	struct memory memory;
 	struct qp_environment environment;
-	struct header_caches header_caches;
 	struct index_table qps;				     /* QPN to struct qp_object */
 	struct qp_object *raw_qps[HCA_PORTS_MAX][RAW_KINDS]; /* by port index: net/hca/raw_qps.h */
 	struct index_table xrc_srqs;			     /* SRQN to struct srq, XRC ones only */
@@ -166,14 +164,16 @@ void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, vo
 /* Receives a packet. A packet that no queue pair takes is dropped, and the reason is counted. */
 void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet);
 
-/* Receives a packet on the fast path (net/transport/fast/fast_path.h). Returns the queue pair that
+/* Receives a packet on the fast path (net/transport/fast/fast_send.h). Returns the queue pair that
  * took it; NULL: nothing was done. The caller sends an ACK if one is due. */
 MUST_USE struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number,
-				     const uint8_t *headers, const uint8_t *bytes,
-				     uint32_t byte_count);
-/* The same for a zcopy message, whose payload the owner copies. */
+				     const uint8_t *bytes, uint32_t byte_count);
+/* The queue pair that a packet without a GRH is for; NULL: there is none, or it is a shared XRC
+ * target. */
+struct qp *hca_addressed_qp(const struct hca *hca, const uint8_t *headers);
+/* hca_receive_fast for a zcopy message, whose payload the owner copies. */
 MUST_USE struct qp *hca_receive_zcopy(struct hca *hca, time_ns now, uint8_t port_number,
-				      const uint8_t *headers, const struct zcopy_source *pull);
+				      const uint8_t *headers, const struct zcopy_source *source);
 /* A zcopy message did not qualify for the fast path, and its payload is no longer there. */
 void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers);
 /* An ACK of which only the PSN is known. false: nothing was done. */
@@ -202,7 +202,7 @@ struct cq {
 	struct hca *hca;
 	void *context; /* the caller's */
 	uint32_t handle;
-	bool is_lent; /* the slots are in memory that the caller provided */
+	bool is_external; /* the slots are in memory that the caller provided */
 	/* Queue pairs add completions directly while the CQ is not armed (enum cq_arming). */
 	struct completion_ring ring;
 	/* An event waits for this many completions that count, or for this long after the first of
@@ -222,7 +222,7 @@ MUST_USE int cq_resize(struct cq *cq, uint32_t cqe_count);
 MUST_USE int cq_destroy(struct cq *cq); /* -EBUSY */
 /* The caller provides memory for slot_count completions, until the CQ is resized or destroyed. The
  * queue is empty. */
-void cq_lend(struct cq *cq, void *memory);
+void cq_use_memory(struct cq *cq, void *memory);
 void cq_arm(struct cq *cq, enum cq_arming arming);
 /* Notifies the owner if a completion in the queue counts for the arming and came after the last
  * event. The owner knows of earlier ones. */

@@ -31,7 +31,7 @@ void hca_port_update(struct hca *hca, const struct port_view *view, bool client_
 	const struct port_view before = *port;
 
 	*port = *view;
-	hca->environment.port_changes++;
+	invalidate(&hca->environment);
 	/* Violations are counted in the process, not by the fabric. */
 	port->pkey_violations = before.pkey_violations;
 	port->qkey_violations = before.qkey_violations;

@@ -16,8 +16,8 @@ void memory_init(struct memory *memory, uint32_t region_count_max)
 	memory->next_index = KEY_INDEX_FIRST;
 	memory->region_count_max = region_count_max;
 	memory->next_tag = 1;
-	memset(memory->recent, 0, sizeof(memory->recent));
 	memory->observer = NULL;
+	memory->epoch = NULL;
 	memory->gaps = NULL;
 }
 
@@ -67,11 +67,6 @@ static uint32_t free_index(const struct memory *memory)
 	return 0;
 }
 
-static const struct region **recent_place(struct memory *memory, uint32_t key)
-{
-	return &memory->recent[(key >> KEY_TAG_BITS) % MEMORY_RECENT];
-}
-
 int memory_add(struct memory *memory, struct region *region)
 {
 	uint32_t index = free_index(memory);
@@ -96,7 +91,6 @@ void memory_remove(struct memory *memory, struct region *region)
 	memory_tell_revoked(memory, region);
 	index_table_remove(&memory->regions, region->key >> KEY_TAG_BITS);
 	region->pd->users--;
-	*recent_place(memory, region->key) = NULL;
 }
 
 static int add_region(struct memory *memory, const struct region *template,
@@ -196,8 +190,6 @@ void regions_swap(struct memory *memory, struct region *region, struct region *o
 	region->key = before.key;
 	before.key = other->key;
 	*other = before;
-	*recent_place(memory, region->key) = NULL;
-	*recent_place(memory, other->key) = NULL;
 	memory_tell_granted(memory, region);
 	memory_tell_granted(memory, other);
 }
@@ -214,16 +206,6 @@ struct region *memory_find(const struct memory *memory, uint32_t key)
 	struct region *region = find(memory, key);
 
 	return region && region->kind <= KEY_NULL_REGION ? region : NULL;
-}
-
-const struct region *memory_find_plain(struct memory *memory, uint32_t key)
-{
-	const struct region *region = find(memory, key);
-
-	if (!region || region->kind != KEY_REGION || region->guard)
-		return NULL;
-	*recent_place(memory, key) = region;
-	return region;
 }
 
 bool region_covers(const struct region *region, uint64_t address, uint64_t byte_count)

@@ -34,7 +34,6 @@ enum access {
 
 enum {
 	KEY_TAG_BITS = 8,
-	MEMORY_RECENT = 16,
 };
 
 struct memory_gaps;
@@ -86,9 +85,11 @@ struct memory {
 	uint32_t region_count_max; /* and the same number of windows */
 	uint32_t window_count;
 	uint8_t next_tag;
-	/* Recently used plain regions, by key >> 8: memory_find_plain(). */
-	const struct region *recent[MEMORY_RECENT];
 	const struct memory_observer *observer; /* NULL: none */
+	/* The owner's count, which goes up when a region ends or changes: whoever has kept a
+	 * region's place looks it up again (net/transport/fast/templates.h). NULL: nobody keeps
+	 * any. */
+	uint64_t *epoch;
 	/* Recorded by the owner (net/memory/gaps.h); NULL: pages stay mapped. */
 	const struct memory_gaps *gaps;
 };
@@ -137,6 +138,8 @@ static inline void memory_tell_granted(const struct memory *memory, const struct
 
 static inline void memory_tell_revoked(const struct memory *memory, const struct region *region)
 {
+	if (memory->epoch)
+		++*memory->epoch;
 	if (memory->observer)
 		memory->observer->revoked(memory->observer->context, region);
 }
@@ -158,22 +161,26 @@ MUST_USE enum memory_verdict memory_resolve(const struct memory *memory,
 					    uint64_t address, uint64_t byte_count, uint32_t access,
 					    uint8_t **ret_bytes);
 
-/* For memory_place(): finds a plain region and adds it to the recent ones; NULL: there is none, or
- * it needs the full checks of memory_resolve(). */
-const struct region *memory_find_plain(struct memory *memory, uint32_t key);
+/* The region of this key, if it is one of this process and no window; NULL: memory_resolve() says
+ * why. */
+static inline const struct region *memory_find_plain(const struct memory *memory, uint32_t key)
+{
+	const struct region *region = index_table_get(&memory->regions, key >> KEY_TAG_BITS);
+
+	if (unlikely(!region || region->key != key || region->kind != KEY_REGION || region->guard))
+		return NULL;
+	return region;
+}
 
 /* memory_resolve() for a plain region, inline; NULL: call memory_resolve(), which says why. */
-static inline uint8_t *memory_place(struct memory *memory, const struct protection_domain *pd,
+static inline uint8_t *memory_place(const struct memory *memory, const struct protection_domain *pd,
 				    uint32_t key, uint64_t address, uint32_t byte_count,
 				    uint32_t access)
 {
-	const struct region *region = memory->recent[(key >> KEY_TAG_BITS) % MEMORY_RECENT];
+	const struct region *region = memory_find_plain(memory, key);
 
-	if (unlikely(!region || region->key != key)) {
-		region = memory_find_plain(memory, key);
-		if (!region)
-			return NULL;
-	}
+	if (unlikely(!region))
+		return NULL;
 
 	uint64_t offset = address - region->iova;
 

@@ -55,7 +55,7 @@ void credits_take(struct qp *qp, const struct packet *packet)
 	requester->credits = CREDITS_COUNTED;
 }
 
-static bool takes_receive(const struct send_slot *slot)
+bool credits_takes_receive(const struct send_slot *slot)
 {
 	enum {
 		TAKE = 1 << SEND_SEND | 1 << SEND_SEND_IMMEDIATE | 1 << SEND_SEND_INVALIDATE |
@@ -69,17 +69,8 @@ bool credits_allow(const struct qp *qp, const struct send_slot *slot)
 {
 	const struct requester *requester = &qp->requester;
 
-	if (likely(requester->credits != CREDITS_COUNTED) || !takes_receive(slot))
+	if (likely(requester->credits != CREDITS_COUNTED) || !credits_takes_receive(slot))
 		return true;
 	/* At messages_started == limit one more message may start. */
 	return !psn_before(requester->message_limit, requester->messages_started);
-}
-
-void credits_use(struct qp *qp, const struct send_slot *slot)
-{
-	struct requester *requester = &qp->requester;
-
-	requester->messages_started = psn_add(requester->messages_started, 1);
-	if (!takes_receive(slot) && requester->credits == CREDITS_COUNTED)
-		requester->message_limit = psn_add(requester->message_limit, 1);
 }

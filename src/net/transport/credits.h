@@ -6,10 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct packet;
-struct qp;
-struct send_slot;
+#include "net/transport/qp_state.h"
 
 /* The syndrome of an ACK that this queue pair's responder sends now. */
 uint8_t credits_syndrome(const struct qp *qp);
@@ -21,7 +18,15 @@ void credits_take(struct qp *qp, const struct packet *packet);
  * start, so that its ACK brings new credits (transport 3.6). */
 bool credits_allow(const struct qp *qp, const struct send_slot *slot);
 
+/* Whether the request uses one of the peer's receive requests. */
+bool credits_takes_receive(const struct send_slot *slot);
+
 /* A message starts: it gets the next SSN, which the peer's MSN follows. */
-void credits_use(struct qp *qp, const struct send_slot *slot);
+static inline void credits_use(struct requester *requester, bool takes_receive)
+{
+	requester->messages_started = psn_add(requester->messages_started, 1);
+	if (!takes_receive && requester->credits == CREDITS_COUNTED)
+		requester->message_limit = psn_add(requester->message_limit, 1);
+}
 
 #endif

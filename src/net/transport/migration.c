@@ -24,7 +24,7 @@ bool migration_switch(struct qp *qp)
 
 	if (attributes->path_migration != PATH_ARMED)
 		return false;
-	qp_invalidate(qp);
+	invalidate(qp->environment);
 	attributes->path_migration = PATH_MIGRATED;
 	attributes->address = attributes->alternate_address;
 	attributes->port_number = attributes->alternate_address.port_number;

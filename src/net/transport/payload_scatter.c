@@ -13,12 +13,9 @@ uint64_t sges_bytes(const struct sge *sges, uint32_t sge_count)
 	return byte_count;
 }
 
-/* Inline, so that the usual copy function is called directly. */
-static inline enum memory_verdict scatter(payload_copier *copy, const struct memory *memory,
-					  const struct protection_domain *pd,
-					  const struct sge *sges, uint32_t sge_count,
-					  uint64_t offset, const struct payload *payload,
-					  size_t from, size_t byte_count)
+enum memory_verdict payload_scatter(const struct memory *memory, const struct protection_domain *pd,
+				    const struct sge *sges, uint32_t sge_count, uint64_t offset,
+				    const struct payload *payload, size_t from, size_t byte_count)
 {
 	for (uint32_t i = 0; i < sge_count && byte_count; i++) {
 		const struct sge *sge = &sges[i];
@@ -42,30 +39,13 @@ static inline enum memory_verdict scatter(payload_copier *copy, const struct mem
 			return verdict;
 		/* A null region discards the bytes. */
 		if (likely(bytes))
-			copy(payload, from, piece, bytes);
+			payload_copy(payload, from, piece, bytes);
 		from += piece;
 		byte_count -= piece;
 		offset = 0;
 	}
 	debug_assert(byte_count == 0);
 	return MEMORY_OK;
-}
-
-enum memory_verdict payload_scatter(const struct memory *memory, const struct protection_domain *pd,
-				    const struct sge *sges, uint32_t sge_count, uint64_t offset,
-				    const struct payload *payload, size_t from, size_t byte_count)
-{
-	return scatter(payload_copy, memory, pd, sges, sge_count, offset, payload, from,
-		       byte_count);
-}
-
-enum memory_verdict payload_scatter_by(payload_copier *copy, const struct memory *memory,
-				       const struct protection_domain *pd, const struct sge *sges,
-				       uint32_t sge_count, uint64_t offset,
-				       const struct payload *payload, size_t from,
-				       size_t byte_count)
-{
-	return scatter(copy, memory, pd, sges, sge_count, offset, payload, from, byte_count);
 }
 
 /* How many of the last bytes can be stored by one instruction. */

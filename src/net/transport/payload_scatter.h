@@ -24,17 +24,6 @@ MUST_USE enum memory_verdict payload_scatter(const struct memory *memory,
 					     uint64_t offset, const struct payload *payload,
 					     size_t from, size_t byte_count);
 
-/* Copies as payload_copy does, by another method. */
-typedef void payload_copier(const struct payload *payload, size_t from, size_t byte_count,
-			    uint8_t *ret_bytes);
-
-/* The same with another copy function. */
-MUST_USE enum memory_verdict payload_scatter_by(payload_copier *copy, const struct memory *memory,
-						const struct protection_domain *pd,
-						const struct sge *sges, uint32_t sge_count,
-						uint64_t offset, const struct payload *payload,
-						size_t from, size_t byte_count);
-
 /* Copies into one contiguous range, the last bytes after all others: programs wait for an RDMA
  * WRITE by watching its last bytes. */
 void payload_write(const struct payload *payload, size_t from, size_t byte_count,

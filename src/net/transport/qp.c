@@ -8,8 +8,8 @@
 #include "net/transport/addressing.h"
 #include "net/transport/admission.h"
 #include "net/transport/completer.h"
+#include "net/transport/fast/templates.h"
 #include "net/transport/rd/ee_context.h"
-#include "net/transport/fast/header_cache.h"
 #include "net/transport/port_view.h"
 #include "net/transport/rd/rd_queue.h"
 #include "net/transport/rd/rd_responder.h"
@@ -43,12 +43,13 @@ static int init_receives(struct qp *qp, struct receive_queue *shared_queue)
 	return qp->responder.taken ? 0 : -ENOMEM;
 }
 
-int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type,
-	    uint32_t qpn, struct protection_domain *pd, const struct qp_capabilities *capabilities,
+int qp_init(struct qp *qp, struct qp_environment *environment, enum qp_type type, uint32_t qpn,
+	    struct protection_domain *pd, const struct qp_capabilities *capabilities,
 	    struct receive_queue *shared_queue, bool signal_all)
 {
 	*qp = (struct qp){
 		.environment = environment,
+		.templates = &qp_templates_none,
 		.pd = pd,
 		.type = type,
 		.state = QP_RESET,
@@ -78,7 +79,8 @@ int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_typ
 
 void qp_release(struct qp *qp)
 {
-	fast_release(qp);
+	invalidate(qp->environment); /* owners keep pointers to queue pairs for an epoch */
+	qp_templates_release(qp);
 	qp_end_rma(qp);
 	report_revoke_zcopy(qp);
 	timer_queue_cancel(qp->environment->timers, &qp->timer);

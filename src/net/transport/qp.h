@@ -13,7 +13,7 @@
 
 /* An XRC target takes no capabilities and no pd: those of the XRC SRQs that requests name are used.
  */
-MUST_USE int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type,
+MUST_USE int qp_init(struct qp *qp, struct qp_environment *environment, enum qp_type type,
 		     uint32_t qpn, struct protection_domain *pd,
 		     const struct qp_capabilities *capabilities, struct receive_queue *shared_queue,
 		     bool signal_all);

@@ -12,7 +12,7 @@ void qp_enter_error(struct qp *qp, time_ns now)
 		return;
 	qp_end_rma(qp);
 	qp->state = QP_ERROR;
-	qp_invalidate(qp);
+	invalidate(qp->environment);
 	qp->attributes.is_draining = false;
 	qp->responder.ack_is_due = false;
 	if (qp->type == QP_EEC || qp->type == QP_RD)
@@ -38,7 +38,7 @@ void qp_fail_send(struct qp *qp, time_ns now, enum completion_status status)
 		return;
 	}
 	qp->state = QP_SQE;
-	qp_invalidate(qp);
+	invalidate(qp->environment);
 	report_flush_sends(qp, now);
 }
 

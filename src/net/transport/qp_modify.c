@@ -6,7 +6,6 @@
 #include <errno.h>
 #include "net/memory/memory.h"
 #include "net/transport/rd/ee_context.h"
-#include "net/transport/fast/header_cache.h"
 #include "net/transport/migration.h"
 #include "net/transport/pacing.h"
 #include "net/transport/port_view.h"
@@ -304,7 +303,7 @@ int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,
 			return error;
 	}
 	qp_end_rma(qp);
-	qp_invalidate(qp);
+	invalidate(qp->environment);
 	store(qp, ports, attributes, mask);
 	set_migration(qp, ports, attributes, mask);
 	enter(qp, now, to, mask);

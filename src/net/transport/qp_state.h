@@ -26,7 +26,6 @@
 
 struct completion_ring;
 struct eec;
-struct header_caches;
 struct memory;
 struct rma_progress;
 struct port_view;
@@ -70,10 +69,9 @@ enum violated_key { VIOLATED_PKEY, VIOLATED_QKEY };
 
 /* The functions and data that an adapter gives to its queue pairs; one per adapter. */
 struct qp_environment {
-	uint32_t port_changes; /* counted by the owner; ends the validity of cached port state */
+	uint64_t epoch; /* from 1 on; invalidate() ends it (fast/templates.h) */
 	struct memory *memory;
-	struct timer_queue *timers;	     /* qp->timer is armed here by the queue pair */
-	struct header_caches *header_caches; /* zero at first (fast/header_cache.h) */
+	struct timer_queue *timers; /* qp->timer is armed here by the queue pair */
 	/* Adds a completion to the CQ of that side. false: the CQ overflowed. */
 	bool (*complete)(struct qp *qp, enum queue_side side, const struct completion *completion);
 	void (*event)(struct qp *qp, enum qp_event event);
@@ -84,7 +82,7 @@ struct qp_environment {
 	/* For a queue pair with RMA requests (net/transport/rma/rma_bypass.h): waits for those in
 	 * progress, lets no new ones begin, counts all as received and frees owner_rma. */
 	void (*end_rma)(struct qp *qp);
-	/* For a queue pair with zcopy messages (net/transport/fast/fast_path.h): the peer can't
+	/* For a queue pair with zcopy messages (net/transport/fast/fast_send.h): the peer can't
 	 * copy their payload any more, and zcopy datagrams are no longer referenced. */
 	void (*take_back)(struct qp *qp);
 	/* A request was taken from a shared receive queue: qp->receive_queue. */
@@ -111,11 +109,6 @@ struct qp_environment {
 			      enum violated_key key);
 	/* A change to another queue pair has given this one something to transmit. */
 	void (*ready)(struct qp *qp);
-	/* Optional: how a datagram is written into the program's memory (payload_scatter.h). Its
-	 * sender waits for no response, so datagrams arrive until the queue pair is destroyed, even
-	 * after the program has returned the memory to the system. */
-	void (*copy_datagram)(const struct payload *payload, size_t from, size_t byte_count,
-			      uint8_t *ret_bytes);
 };
 
 struct qp_capabilities {
@@ -267,18 +260,70 @@ struct responder {
 	bool ack_is_due;
 };
 
-/* Headers that fast/fast_path.h has built from attributes and port, for a connection. */
-struct header_cache {
-	uint32_t changes;  /* port_changes + 1 when the cache was filled; 0: empty */
-	uint32_t sends;	   /* the same, if in addition all SENDs qualify for the fast path */
-	uint64_t lrh, bth; /* the fields that all SENDs to the peer have in common */
-	const void *route; /* the owner's: the route of these headers, or that of zcopy datagrams */
+/* The region whose key the last message used. */
+struct template_region {
+	uint64_t iova, byte_count; /* byte_count 0: none */
+	uint8_t *bytes;
+	uint32_t key;
 };
 
-/* At most 640 bytes without its queues. The owner may use: type, state, qpn, pd, port,
- * capabilities, receive_queue, timer, ready_link (in no list after qp_init), owner_route. */
+/* What the SENDs of a queue pair have in common, while epoch is the environment's
+ * (fast/templates.h). Of a datagram queue pair: SENDs to the destination of the last one. */
+struct send_template {
+	uint64_t epoch;	   /* 0: there is no template */
+	uint64_t lrh, bth; /* header words without length, pad count, solicited event, immediate */
+	void *route;	   /* the owner's route to the destination; NULL: not looked up yet */
+	uint32_t mtu;	   /* the largest payload of a packet */
+	bool may_send;	   /* false: the template serves for ACKs only */
+	struct template_region region;
+	/* The last short SEND without immediate data; a SEND with these flags, except for
+	 * SEND_SIGNALED, and this length has the same headers but for the PSN. */
+	uint32_t flags;
+	uint32_t byte_count; /* 0: none */
+	uint8_t headers[LRH_BYTES + BTH_PSN_OFFSET];
+};
+
+/* What the SENDs that a queue pair has received last have in common. */
+struct receive_template {
+	uint64_t epoch;
+	uint64_t lrh, bth; /* header words; only the common fields count */
+	uint32_t mtu;
+	uint8_t port_number;
+	struct template_region region;
+	/* A SEND of one packet without immediate data: its length and its completion. */
+	uint32_t byte_count; /* 0: none */
+	uint32_t payload_bytes;
+	struct completion completion;
+	uint32_t last_byte_count; /* of the last packet */
+};
+
+/* The owner's: the SENDs that the queue pair has posted in a row (runtime/fast/burst.h). */
+struct send_burst {
+	uint64_t end;		/* of its last record in the ring; 0: none */
+	uint64_t turn;		/* the owner's count at that time */
+	uint32_t room;		/* payload records that may follow in a row */
+	uint32_t payload_bytes; /* of its messages; 0: no payload record may follow */
+	uint32_t flags;
+	uint32_t qkey; /* of datagrams */
+	struct psn next_psn;
+	uint32_t streak; /* posts in a row */
+};
+
+/* Made for the first message, so that idle queue pairs stay small. */
+struct qp_templates {
+	struct send_template send;
+	struct receive_template receive;
+	struct send_burst burst;
+};
+
+/* The templates of queue pairs that have no messages yet: none is valid, and nobody writes to them.
+ */
+extern struct qp_templates qp_templates_none;
+
+/* At most 640 bytes without its queues and templates. The owner may use: type, state, qpn, pd,
+ * port, capabilities, receive_queue, timer, ready_link (in no list after qp_init), owner_route. */
 struct qp {
-	const struct qp_environment *environment;
+	struct qp_environment *environment;
 	struct protection_domain *pd;
 	struct port_view *port;		  /* NULL until a modify names one */
 	struct port_view *alternate_port; /* NULL unless an alternate path is loaded and unused */
@@ -293,6 +338,7 @@ struct qp {
 	struct completion_ring *completions[2];
 	void *owner_route;
 	void *owner_rma;	 /* the owner's: state of RMA requests */
+	const void *owner_zcopy; /* the owner's: where its datagrams by reference went */
 	uint64_t owner_position; /* the owner's: position of its last packet in the route's ring */
 	struct list ready_link;
 	struct list undated_link; /* the owner's list of queue pairs with RETRY_UNDATED */
@@ -300,7 +346,7 @@ struct qp {
 	enum qp_type type;
 	enum qp_state state;
 	uint32_t qpn;
-	uint32_t path_mtu; /* bytes; of a datagram QP: the port's */
+	uint32_t path_mtu; /* bytes; a datagram QP has its port's instead */
 	bool signal_all;
 	bool has_failed_to_report;  /* its CQ overflowed: to Error when the call in progress ends */
 	bool answers_last_nak;	    /* in Error, but the NAK that says why is not yet sent */
@@ -309,7 +355,7 @@ struct qp {
 	bool promises_receives;	    /* its ACKs carry credits; the owner's choice, off by default */
 	bool has_refused_migration; /* the event PATH_MIG_ERR was raised since it was armed */
 	bool asks_always;	    /* every message asks for an ACK; the owner's choice */
-	struct header_cache header_cache;
+	struct qp_templates *templates; /* never NULL (fast/templates.h) */
 	struct qp_capabilities capabilities;
 	struct qp_attributes attributes;
 	struct receive_queue own_receives;
@@ -372,11 +418,11 @@ struct qp_route {
 	uint32_t destination_qpn;
 };
 
-/* State, attributes or path change: invalidates what the fast path has cached from them. */
-static inline void qp_invalidate(struct qp *qp)
+/* Something that a template rests on changes: ends the epoch, and so all templates of the adapter
+ * (fast/templates.h). */
+static inline void invalidate(struct qp_environment *environment)
 {
-	qp->header_cache.changes = 0;
-	qp->header_cache.sends = 0;
+	environment->epoch++;
 }
 
 /* The responder's rights or its state are about to change. After this call no peer accesses this

@@ -31,17 +31,17 @@ size_t receive_queue_bytes(const struct receive_queue *queue)
 	return queue->slots ? (size_t)queue->slot_count * queue->slot_bytes : 0;
 }
 
-void receive_queue_lend(struct receive_queue *queue, void *memory)
+void receive_queue_use_memory(struct receive_queue *queue, void *memory)
 {
-	assert(queue->head == queue->tail && !queue->is_lent);
+	assert(queue->head == queue->tail && !queue->is_external);
 	free(queue->slots);
 	queue->slots = memory;
-	queue->is_lent = true;
+	queue->is_external = true;
 }
 
 void receive_queue_release(struct receive_queue *queue)
 {
-	if (!queue->is_lent)
+	if (!queue->is_external)
 		free(queue->slots);
 	*queue = (struct receive_queue){0};
 }

@@ -31,7 +31,7 @@ struct receive_queue {
 	uint32_t tail; /* free-running; next to be posted */
 	uint16_t sges_max;
 	bool matches_tags; /* the owner chooses the request, by the first bytes of a message */
-	bool is_lent;	   /* the slots are in memory that the owner provided */
+	bool is_external;  /* the slots are in memory that the owner provided */
 	struct protection_domain *pd;
 };
 
@@ -45,7 +45,7 @@ MUST_USE int receive_queue_init(struct receive_queue *queue, struct protection_d
 void receive_queue_release(struct receive_queue *queue);
 /* The bytes that the slots need, and using memory of the owner for them. The queue is empty. */
 size_t receive_queue_bytes(const struct receive_queue *queue);
-void receive_queue_lend(struct receive_queue *queue, void *memory);
+void receive_queue_use_memory(struct receive_queue *queue, void *memory);
 
 static inline uint32_t receive_queue_count(const struct receive_queue *queue)
 {

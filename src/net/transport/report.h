@@ -35,7 +35,7 @@ struct receive_slot *report_receive_slot(const struct qp *qp);
 void report_receive_take(struct qp *qp);
 
 /* Requests are about to end without an ACK. From here on the peer can't copy their zcopy payload
- * (net/transport/fast/fast_path.h), since the program may reuse the memory. */
+ * (net/transport/fast/fast_send.h), since the program may reuse the memory. */
 void report_revoke_zcopy(struct qp *qp);
 
 /* Completes the zcopy datagrams after take_back; they count as sent. */

@@ -187,7 +187,7 @@ void requester_start(struct qp *qp, struct send_slot *slot)
 	slot->first_psn = requester->next_psn;
 	slot->packet_count = request_packet_count(qp, slot);
 	requester->queue.started++;
-	credits_use(qp, slot);
+	credits_use(requester, credits_takes_receive(slot));
 	if (send_slot_is_answered(slot))
 		requester->reads_outstanding++;
 }
@@ -223,7 +223,7 @@ static void advance(struct qp *qp, time_ns now, const struct send_slot *slot,
 	if (qp_is_reliable(qp))
 		return;
 	/* Nothing acknowledges it, so it is done when it is sent, but not before earlier zcopy
-	 * datagrams (net/transport/fast/fast_path.h). */
+	 * datagrams (net/transport/fast/fast_send.h). */
 	requester->oldest_psn = requester->next_psn;
 	if (likely(requester->queue.started - requester->queue.done == 1))
 		report_send(qp, now, COMPLETION_SUCCESS);

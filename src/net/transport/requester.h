@@ -8,15 +8,13 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "net/transport/completion.h"
+#include "net/transport/credits.h"
+#include "net/transport/qp_state.h"
 #include "wire/packet.h"
 
 /* A receiver tells new packets from duplicates by the half of the PSN space that they are in
  * (transport 4.1). */
 enum { PSNS_OUTSTANDING_MAX = (1 << 23) - 1 };
-
-struct qp;
-struct qp_route;
-struct send_slot;
 
 /* Whether the last packet of a SEND or WRITE asks for an ACK (AckReq), for the request that is
  * transmitted next or is being posted. flags are the request's; end is the PSN behind the packet
@@ -40,6 +38,17 @@ void requester_route(const struct qp *qp, struct qp_route *ret_route);
  * another route. */
 unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 			    uint32_t train_bytes_max, struct packet ret_packets[]);
+
+/* A request leaves whole: as one record, or by RMA. It takes the next PSNs (transport 4.1) and the
+ * next SSN (transport 3.5). */
+static inline void requester_issue(struct requester *requester, uint32_t packet_count,
+				   bool takes_receive)
+{
+	requester->queue.started++;
+	requester->cursor++;
+	credits_use(requester, takes_receive);
+	requester->next_psn = psn_add(requester->next_psn, packet_count);
+}
 
 /* Also for requests that do not become packets (net/transport/rma/rma_bypass.h): */
 

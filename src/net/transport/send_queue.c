@@ -43,17 +43,17 @@ size_t send_queue_bytes(const struct send_queue *queue)
 	return queue->slots ? (size_t)queue->slot_count * queue->slot_bytes : 0;
 }
 
-void send_queue_lend(struct send_queue *queue, void *memory)
+void send_queue_use_memory(struct send_queue *queue, void *memory)
 {
-	assert(queue->head == queue->tail && !queue->is_lent);
+	assert(queue->head == queue->tail && !queue->is_external);
 	free(queue->slots);
 	queue->slots = memory;
-	queue->is_lent = true;
+	queue->is_external = true;
 }
 
 void send_queue_release(struct send_queue *queue)
 {
-	if (!queue->is_lent)
+	if (!queue->is_external)
 		free(queue->slots);
 	*queue = (struct send_queue){0};
 }

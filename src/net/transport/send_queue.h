@@ -78,7 +78,7 @@ struct send_queue {
 	uint32_t tail;
 	uint16_t sges_max;
 	uint16_t inline_bytes_max;
-	bool is_lent; /* the slots are in memory that the owner provided */
+	bool is_external; /* the slots are in memory that the owner provided */
 };
 
 enum {
@@ -98,7 +98,7 @@ MUST_USE int send_queue_init(struct send_queue *queue, uint32_t requests_max, ui
 void send_queue_release(struct send_queue *queue);
 /* The bytes that the slots need, and using memory of the owner for them. The queue is empty. */
 size_t send_queue_bytes(const struct send_queue *queue);
-void send_queue_lend(struct send_queue *queue, void *memory);
+void send_queue_use_memory(struct send_queue *queue, void *memory);
 /* Drops all requests. */
 void send_queue_clear(struct send_queue *queue);
 

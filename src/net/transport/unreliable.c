@@ -78,23 +78,19 @@ static enum memory_verdict place_datagram(const struct qp *qp, const struct rece
 {
 	const struct memory *memory = qp->environment->memory;
 	const struct protection_domain *pd = qp->receive_queue->pd;
-	payload_copier *copy = qp->environment->copy_datagram;
 	enum memory_verdict verdict = MEMORY_OK;
 	uint8_t header[GRH_BYTES];
 	struct span span = {header, sizeof(header)};
 	struct payload grh = {.spans = &span, .span_count = 1, .byte_count = GRH_BYTES};
 
-	if (!copy)
-		copy = payload_copy;
 	if (packet->has_grh) {
 		grh_encode(&packet->grh, header);
-		verdict = payload_scatter_by(copy, memory, pd, slot->sges, slot->sge_count, 0, &grh,
-					     0, GRH_BYTES);
+		verdict = payload_scatter(memory, pd, slot->sges, slot->sge_count, 0, &grh, 0,
+					  GRH_BYTES);
 	}
 	if (verdict == MEMORY_OK)
-		verdict =
-			payload_scatter_by(copy, memory, pd, slot->sges, slot->sge_count, GRH_BYTES,
-					   &packet->payload, 0, packet->payload.byte_count);
+		verdict = payload_scatter(memory, pd, slot->sges, slot->sge_count, GRH_BYTES,
+					  &packet->payload, 0, packet->payload.byte_count);
 	return verdict;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SOFTIB_NET_TRANSPORT_WORK_REQUEST_H
 #define SOFTIB_NET_TRANSPORT_WORK_REQUEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct address_vector;
@@ -48,7 +49,7 @@ enum send_opcode {
 };
 
 enum send_flag { SEND_FENCE = 1, SEND_SIGNALED = 2, SEND_SOLICITED = 4, SEND_INLINE = 8 };
-/* The flags that consumers may set; one that marks a zcopy slot (net/transport/fast/fast_path.h);
+/* The flags that consumers may set; one that marks a zcopy slot (net/transport/fast/fast_send.h);
  * and one that marks a request whose completion only the adapter sees. */
 enum { SEND_FLAGS = 15, SEND_ZCOPY = 1 << 6, SEND_BY_ADAPTER = 1 << 7 };
 
@@ -60,6 +61,14 @@ enum flush_selectivity { FLUSH_RANGE = 0, FLUSH_REGION = 1 };
 struct remote_place {
 	uint64_t address;
 	uint32_t key;
+};
+
+/* A WRITE or READ of one SGE. */
+struct rma_request {
+	uint64_t wr_id;
+	uint32_t flags;
+	bool is_read;
+	const struct remote_place *remote;
 };
 
 struct send_request {

@@ -19,7 +19,6 @@ static const struct ring_record *keep_template(struct burst_in *burst,
 					       const struct ring_record *record)
 {
 	burst->payload_bytes = 0;
-	burst->seen = NULL;
 	if (record->byte_count < LRH_BYTES + BTH_BYTES || record->byte_count > sizeof(burst->bytes))
 		return record;
 	memcpy(burst->bytes, record->body, record->byte_count);
@@ -31,19 +30,19 @@ static const struct ring_record *keep_template(struct burst_in *burst,
 	burst->template.kind = RECORD_PACKET;
 	burst->template.body = burst->bytes;
 	burst->psn_word = get_be32(burst->bytes + PSN_OFFSET);
-	burst->repeats = 0;
+	burst->payloads = 0;
 	if (record->byte_count > headers_of(burst->bytes))
 		burst->payload_bytes = record->byte_count - headers_of(burst->bytes);
 	return &burst->template;
 }
 
-static const struct ring_record *repeat(struct burst_in *burst, const struct ring_record *record)
+static const struct ring_record *payload_packet(struct burst_in *burst,
+						const struct ring_record *record)
 {
 	if (!burst->payload_bytes || burst->payload_bytes > record->byte_count)
 		return record;
-	put_be32(burst->bytes + PSN_OFFSET,
-		 (burst->psn_word & 0xff000000u) | burst_next_psn(burst).value);
-	burst->repeats++;
+	burst_write_psn(burst, burst_next_psn(burst));
+	burst->payloads++;
 	memcpy(burst->bytes + burst->template.byte_count - burst->payload_bytes, record->body,
 	       burst->payload_bytes);
 	return &burst->template;
@@ -52,5 +51,5 @@ static const struct ring_record *repeat(struct burst_in *burst, const struct rin
 const struct ring_record *burst_read(struct burst_in *burst, const struct ring_record *record)
 {
 	return record->kind == RECORD_TEMPLATE ? keep_template(burst, record)
-					       : repeat(burst, record);
+					       : payload_packet(burst, record);
 }

@@ -7,15 +7,11 @@
  * through the channels. The round returns POLL_ROUND_FULL, and the caller runs runtime_progress, if
  * the fast path is off, if softibd has written to the down ring, or if a queue pair has more to
  * send than an ACK word.
- *
- * The SEND template survives a round that only receives short messages and ACKs: they change
- * nothing that it rests on. A record that needs the engine clears it (take_unusual in
- * short_receive.c), and so does the full round.
  */
 #include "runtime/fast/short_send.h"
 
 #include "runtime/packets/ack_words.h"
-#include "runtime/fast/flow_cache.h"
+#include "runtime/fast/send_flow.h"
 #include "runtime/channel_queues.h"
 #include "runtime/fast/short_receive.h"
 #include "runtime/packets/transmit.h"
@@ -31,11 +27,11 @@ enum {
 /* Peers that sent something lately stand first. */
 static void move_forward(struct process_runtime *runtime, unsigned index)
 {
-	unsigned to = runtime->busy_next++ % BUSY_CHANNELS;
-	struct channel *channel = runtime->channels[index];
+	unsigned to = runtime->rounds.busy_next++ % BUSY_CHANNELS;
+	struct channel *channel = runtime->direct.channels[index];
 
-	runtime->channels[index] = runtime->channels[to];
-	runtime->channels[to] = channel;
+	runtime->direct.channels[index] = runtime->direct.channels[to];
+	runtime->direct.channels[to] = channel;
 }
 
 enum news { NO_NEWS, NEWS_OF_RECORDS, NEWS_OF_ACKS };
@@ -44,7 +40,7 @@ enum news { NO_NEWS, NEWS_OF_RECORDS, NEWS_OF_ACKS };
 static inline enum news look_for_news(const struct process_runtime *runtime,
 				      const struct channel *channel)
 {
-	if (!pingpong_awaits_ack(&channel->pingpong, runtime->quick_polls) &&
+	if (!pingpong_awaits_ack(&channel->pingpong, runtime->rounds.quick_polls) &&
 	    ring_has_stamped(&channel->in))
 		return NEWS_OF_RECORDS;
 	return word_ring_is_empty(&channel->words_in) ? NO_NEWS : NEWS_OF_ACKS;
@@ -93,7 +89,7 @@ __attribute__((noinline)) static void pass_idle_round(struct channel *channel)
 
 static bool look_at(struct process_runtime *runtime, unsigned index, time_ns now)
 {
-	struct channel *channel = runtime->channels[index];
+	struct channel *channel = runtime->direct.channels[index];
 	enum news news = channel->state == CHANNEL_OPEN ? look_for_news(runtime, channel) : NO_NEWS;
 
 	if (likely(news == NO_NEWS)) {
@@ -111,14 +107,15 @@ static bool look_at(struct process_runtime *runtime, unsigned index, time_ns now
 
 static bool take_channels(struct process_runtime *runtime, time_ns now)
 {
-	unsigned count = runtime->channel_count;
+	unsigned count = runtime->direct.count;
 	bool any = false;
 
 	for (unsigned i = 0; i < count && i < BUSY_CHANNELS; i++)
 		any |= look_at(runtime, i, now);
 	for (unsigned i = 0; i < IDLE_CHANNELS_PER_ROUND && count > BUSY_CHANNELS; i++)
-		any |= look_at(runtime,
-			       BUSY_CHANNELS + runtime->idle_next++ % (count - BUSY_CHANNELS), now);
+		any |= look_at(
+			runtime,
+			BUSY_CHANNELS + runtime->rounds.idle_next++ % (count - BUSY_CHANNELS), now);
 	return any;
 }
 
@@ -151,7 +148,7 @@ __attribute__((noinline)) static enum poll_round go_round(struct process_runtime
 	bool is_done = true;
 
 	any |= take_channels(runtime, fast_path_time(runtime));
-	if (unlikely(!list_is_empty(&runtime->lending)))
+	if (unlikely(!list_is_empty(&runtime->zcopy_channels)))
 		any |= ud_zcopies_return(runtime, fast_path_time(runtime));
 	for (unsigned i = 0; i < runtime->adapter_limit; i++)
 		if (runtime->adapters[i] && runtime->adapters[i]->has_hca &&
@@ -168,14 +165,14 @@ __attribute__((noinline)) static enum poll_round go_round(struct process_runtime
  * peer gets the message. */
 static inline bool has_one_peer(const struct process_runtime *runtime)
 {
-	return runtime->channel_count == 1 && runtime->adapter_limit == 1 &&
-	       runtime->channels[0]->state == CHANNEL_OPEN && runtime->adapters[0]->has_hca;
+	return runtime->direct.count == 1 && runtime->adapter_limit == 1 &&
+	       runtime->direct.channels[0]->state == CHANNEL_OPEN && runtime->adapters[0]->has_hca;
 }
 
 static inline bool has_work_left(const struct process_runtime *runtime)
 {
-	return runtime->channels[0]->release_in || !list_is_empty(&runtime->lending) ||
-	       !list_is_empty(&runtime->unpublished) ||
+	return runtime->direct.channels[0]->release_in ||
+	       !list_is_empty(&runtime->zcopy_channels) || !list_is_empty(&runtime->unpublished) ||
 	       !list_is_empty(&runtime->adapters[0]->hca.ready);
 }
 
@@ -188,7 +185,7 @@ enum poll_round poll_round_run(struct process_runtime *runtime)
 	if (unlikely(!has_one_peer(runtime)))
 		return go_round(runtime, false);
 
-	struct channel *channel = runtime->channels[0];
+	struct channel *channel = runtime->direct.channels[0];
 	enum news news = pingpong_is_held(&channel->pingpong) ? look_on(runtime, channel)
 							      : look_for_news(runtime, channel);
 

@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes records and ACKs from a direct ring. Three ways, fastest first:
- *
- * take_expected: a single packet whose size and headers match the last one of this channel.
- *
- * take_burst: payload records, whose headers were checked with their template.
- *
- * take_records: any record; the header cache of the queue pair (fast_receive_predicted) or the
- * lookup by QPN (short_receive_record) decides, and what neither takes goes to the engine
- * (take_unusual).
- *
- * The channel remembers only a pointer to the receiver's header cache and the record's size. The
- * receive functions of net/transport/fast compare the cached headers with the packet each time, and
- * qp_invalidate, a port change and the destruction of the queue pair make the cache stale. So
- * nothing here has to be cleared.
+ * Takes records and ACKs from a direct ring. Payload records of a burst are taken many at once
+ * (take_burst), any other record by the queue pair that it names (short_receive_record). What
+ * neither takes goes to the engine (take_unusual).
  */
 #include "runtime/fast/short_receive.h"
 
 #include <string.h>
+#include "runtime/fast/ack_word_put.h"
 #include "runtime/packets/ack_words.h"
 #include "ipc/doorbell.h"
-#include "runtime/fast/flow_cache.h"
+#include "runtime/runtime_state.h"
 #include "runtime/fast/short_send.h"
 #include "runtime/zcopy/zcopy_send.h"
 #include "runtime/packets/receive.h"
 #include "runtime/zcopy/ud_zcopy.h"
+#include "net/transport/fast/fast_receive.h"
 #include "net/transport/fast/rx_burst.h"
 
 enum {
@@ -37,17 +28,13 @@ enum {
 static inline struct qp *receive_packet(const struct process_runtime *runtime, time_ns now,
 					const struct ring_record *record)
 {
-	uint8_t headers[FAST_HEADER_BYTES_MAX];
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 
 	if (unlikely(record->packet_count != 1 || record->byte_count < FAST_HEADER_BYTES ||
 		     !adapter))
 		return NULL;
-	/* The checks use a copy, which the peer can't change. Every record takes at least so many
-	 * bytes of the ring. */
-	memcpy(headers, record->body, sizeof(headers));
-	__asm__ volatile("" : : "r"(headers) : "memory");
-	return hca_receive_fast(&adapter->hca, now, (uint8_t)record->port, headers, record->body,
+	/* Every record takes at least FAST_HEADER_BYTES_MAX of the ring. */
+	return hca_receive_fast(&adapter->hca, now, (uint8_t)record->port, record->body,
 				record->byte_count);
 }
 
@@ -60,30 +47,29 @@ struct qp *short_receive_record(struct process_runtime *runtime, struct channel 
 					    : ud_zcopy_receive(runtime, channel, now, record);
 }
 
-/* The queue pair has received all that there was for it, for now: sends the ACK that it owes. */
-static inline void acknowledge_one(struct qp *qp)
+/* Sends the ACK that a queue pair owes, where its send template does not say how. */
+__attribute__((noinline)) static struct channel *acknowledge_slowly(struct qp *qp)
 {
 	struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
+	struct channel *channel = ack_word_send(container_of(hca, struct adapter, hca), qp);
+
+	if (!channel)
+		hca_ready_add(hca, qp);
+	return channel;
+}
+
+/* The queue pair has received all that there was for it, for now: sends the ACK that it owes. */
+static inline void acknowledge_one(const struct process_runtime *runtime, struct qp *qp)
+{
+	struct channel *channel = NULL;
 
 	if (!qp->responder.ack_is_due)
 		return;
-
-	struct channel *channel = ack_word_send(container_of(hca, struct adapter, hca), qp);
-
+	if (likely(qp->templates->send.epoch == qp->environment->epoch))
+		channel = ack_word_put(runtime, qp);
 	if (unlikely(!channel))
-		hca_ready_add(hca, qp);
-	else if (unlikely(ring_announce(&channel->out)))
-		doorbell_ring(channel->doorbell);
-}
-
-/* acknowledge_one for a queue pair that received by fast_receive_expected. */
-static inline void acknowledge_expected(const struct process_runtime *runtime, struct qp *qp)
-{
-	struct channel *channel = ack_word_answer(runtime, qp);
-
-	if (unlikely(!channel))
-		acknowledge_one(qp);
-	else if (unlikely(ring_announce(&channel->out)))
+		channel = acknowledge_slowly(qp);
+	if (likely(channel) && unlikely(ring_announce(&channel->out)))
 		doorbell_ring(channel->doorbell);
 }
 
@@ -94,58 +80,54 @@ static bool take_unusual(struct process_runtime *runtime, struct channel *channe
 {
 	time_ns now = runtime_now();
 
-	runtime_forget_templates(runtime);
 	if (unlikely(receive_is_held_back(runtime, channel, now, record)))
 		return false;
 	receive_direct_record(runtime, channel, now, record);
 	return true;
 }
 
-/* Guesses the receiver: the queue pair that took the previous record, if both came by one port;
- * else the queue pair in the header cache. NULL: look it up. */
-static inline struct qp *guess_receiver(const struct process_runtime *runtime,
-					const struct ring_record *record, struct qp *before,
-					uint16_t port)
+/* The queue pair to which a burst goes; NULL: there is none. */
+static inline struct qp *burst_receiver(const struct process_runtime *runtime,
+					const struct burst_in *burst)
 {
-	if (unlikely(record->kind != RECORD_PACKET || record->packet_count != 1))
-		return NULL;
-	if (before && record->port == port)
-		return before;
+	struct adapter *adapter = runtime_adapter(runtime, burst->template.port >> 8);
 
-	const struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
-
-	return likely(adapter) ? fast_guess(&adapter->hca.header_caches, record->body) : NULL;
+	return likely(adapter) ? hca_addressed_qp(&adapter->hca, burst->bytes) : NULL;
 }
 
-/* Takes up to count_max payload records of a burst whose previous message this queue pair took.
- * Returns how many it took. */
-__attribute__((noinline)) static unsigned take_burst(struct channel *channel, struct qp *qp,
-						     time_ns now, unsigned count_max)
+/* Takes up to count_max payload records of the channel's burst. Returns how many it took; ret_qp:
+ * who took them. */
+__attribute__((noinline)) static unsigned take_burst(const struct process_runtime *runtime,
+						     struct channel *channel, time_ns now,
+						     unsigned count_max, struct qp **ret_qp)
 {
-	const uint32_t payload_bytes = channel->burst_in.payload_bytes;
-	struct ring_payloads repeats = ring_payloads_begin(&channel->in, payload_bytes);
-	struct rx_burst burst = rx_burst_begin(qp, now, payload_bytes, count_max);
+	struct burst_in *burst_in = &channel->burst_in;
+
+	if (!burst_in->payload_bytes || !ring_has_payload(&channel->in, burst_in->payload_bytes))
+		return 0;
+
+	struct qp *qp = burst_receiver(runtime, burst_in);
+
+	if (unlikely(!qp))
+		return 0;
+
+	struct ring_payloads payloads = ring_payloads_begin(&channel->in, burst_in->payload_bytes);
 	const uint8_t *payload;
 
-	while (burst.count < burst.count_max && (payload = ring_payloads_peek(&repeats)) &&
+	burst_write_psn(burst_in, burst_next_psn(burst_in));
+
+	struct rx_burst burst =
+		rx_burst_begin(qp, now, (uint8_t)burst_in->template.port, burst_in->bytes,
+			       burst_in->template.byte_count, count_max);
+
+	while (burst.count < burst.count_max && (payload = ring_payloads_peek(&payloads)) &&
 	       likely(rx_burst_take(&burst, payload)))
-		ring_payloads_take(&repeats);
+		ring_payloads_take(&payloads);
 	rx_burst_end(&burst);
-	ring_payloads_end(&repeats, &channel->in);
-	receive_release_some(channel);
-	channel->burst_in.repeats += burst.count;
+	ring_payloads_end(&payloads, &channel->in);
+	burst_in->payloads += burst.count;
+	*ret_qp = qp;
 	return burst.count;
-}
-
-/* The queue pair that took the template, if the next record in the ring continues its burst. */
-static inline struct qp *burst_receiver(const struct channel *channel)
-{
-	const struct burst_in *burst = &channel->burst_in;
-
-	if (!burst->seen || !ring_has_payload(&channel->in, burst->payload_bytes))
-		return NULL;
-	return rx_burst_receiver(burst->seen, (uint8_t)burst->template.port, burst->bytes,
-				 burst->template.byte_count, burst_next_psn(burst));
 }
 
 /* A program that is busy with the records it finds polls less often, but does not need the progress
@@ -155,113 +137,109 @@ static inline void count_taken(struct process_runtime *runtime, unsigned records
 	runtime_count_polls(runtime, records < RECORDS_COUNTED ? records : RECORDS_COUNTED);
 }
 
-/* The next record is expected to match the last one that was taken. */
-static inline void expect_next(struct channel *channel, const struct qp *qp)
+/* The next packet of the channel is likely to be for the same queue pair. */
+static inline void expect_next(struct channel *channel, struct qp *qp)
 {
-	const struct ring_record *record = &channel->in.current;
-
-	if (qp->type == QP_RC && record->kind == RECORD_PACKET)
-		channel->rx_expected = (struct rx_expected){
-			.sizes = ring_record_sizes(record),
-			.seen = rx_header_cache(qp),
-		};
+	channel->receiver = qp;
+	channel->receiver_epoch_at = &qp->environment->epoch;
+	channel->receiver_epoch = qp->environment->epoch;
 }
 
-/* Takes the records in the ring. owing: the queue pair that has received from this ring already and
- * owes an ACK, or NULL. Returns whether there was anything, then or now. Not inlined: see
- * short_receive_take. */
-__attribute__((noinline)) static bool take_records(struct process_runtime *runtime,
-						   struct channel *channel, time_ns now,
-						   struct qp *owing)
+static inline struct qp *expected_receiver(const struct channel *channel)
 {
-	uint64_t first = channel->in.head;
-	bool any = owing != NULL;
-	const struct ring_record *record;
-	struct qp *before = owing ? NULL : burst_receiver(channel);
-	uint16_t port = channel->burst_in.template.port;
-	unsigned i = 0;
-
-	if (before) {
-		i = take_burst(channel, before, now, RECORDS_PER_ROUND);
-		owing = i ? before : NULL;
-	}
-	for (; i < RECORDS_PER_ROUND; i++) {
-		record = ring_next_stamped(&channel->in);
-		if (!record)
-			break;
-		if (unlikely(record->kind != RECORD_PACKET))
-			record = burst_look(&channel->burst_in, record);
-
-		struct qp *qp = guess_receiver(runtime, record, before, port);
-
-		if (unlikely(!qp || !fast_receive_predicted(qp, now, (uint8_t)record->port,
-							    record->body, record->byte_count)))
-			qp = short_receive_record(runtime, channel, now, record);
-
-		if (unlikely(!qp) && !take_unusual(runtime, channel, record))
-			break;
-		if (owing && owing != qp)
-			acknowledge_one(owing);
-		owing = before = qp;
-		port = record->port;
-		receive_release_some(channel);
-		if (record == &channel->burst_in.template && qp) {
-			channel->burst_in.seen = rx_header_cache(qp);
-			i += take_burst(channel, qp, now, RECORDS_PER_ROUND - 1 - i);
-		}
-		if (unlikely(runtime->zcopy_bytes >= ZCOPY_ROUND_BYTES))
-			break;
-	}
-	count_taken(runtime, i + (unsigned)(runtime->zcopy_bytes / ZCOPY_BYTES_PER_RECORD));
-	runtime->zcopy_bytes = 0;
-	if (before)
-		expect_next(channel, before);
-	if (owing)
-		acknowledge_one(owing);
-	if (unlikely(channel_holds_back(channel)))
-		rnr_hold_came_to(&channel->rnr_hold, channel->in.head, runtime_now());
-	return any || channel->in.head != first;
+	return likely(channel->receiver && *channel->receiver_epoch_at == channel->receiver_epoch)
+		       ? channel->receiver
+		       : NULL;
 }
 
-/* Takes a message that matches the previous one. Returns its receiver; NULL: no message, or no
- * match. */
-static inline struct qp *take_expected(struct channel *channel, time_ns now)
+/* Looks up the receiver of a packet. Returns it if it took the packet. */
+__attribute__((noinline)) static struct qp *receive_by_qpn(const struct process_runtime *runtime,
+							   struct channel *channel, time_ns now,
+							   uint64_t sizes, const uint8_t *body)
 {
-	const struct rx_header_cache *seen = channel->rx_expected.seen;
-	const uint64_t sizes = channel->rx_expected.sizes;
+	struct adapter *adapter = runtime_adapter(runtime, (unsigned)(sizes >> 56));
+	const uint32_t byte_count = (uint32_t)sizes;
+	struct qp *qp;
 
-	if (unlikely(!seen))
+	if (unlikely(!adapter || byte_count < FAST_HEADER_BYTES))
 		return NULL;
+	qp = hca_receive_fast(&adapter->hca, now, (uint8_t)(sizes >> 48), body, byte_count);
+	if (likely(qp) && qp != channel->receiver && qp->type != QP_UD)
+		expect_next(channel, qp);
+	return qp;
+}
 
-	const uint8_t *body = ring_peek_expected(&channel->in, sizes);
+/* Takes the next record, if it is a packet that the fast path takes. Returns its receiver; NULL:
+ * nothing was done. */
+static inline struct qp *take_packet(const struct process_runtime *runtime, struct channel *channel,
+				     time_ns now)
+{
+	uint64_t sizes;
+	const uint8_t *body = ring_peek_single(&channel->in, RECORD_PACKET, &sizes);
 
 	if (unlikely(!body))
 		return NULL;
 
-	struct qp *qp =
-		fast_receive_expected(seen, now, (uint8_t)(sizes >> 48), body, (uint32_t)sizes);
+	struct qp *qp = expected_receiver(channel);
 
-	if (unlikely(!qp))
-		return NULL;
-	ring_take_expected(&channel->in, sizes);
-	receive_release_some(channel);
+	if (unlikely(!qp || !fast_receive_by_template(qp, now, (uint8_t)(sizes >> 48), body,
+						      (uint32_t)sizes)))
+		qp = receive_by_qpn(runtime, channel, now, sizes, body);
+	if (likely(qp))
+		ring_take_single(&channel->in, sizes);
 	return qp;
 }
 
-/* The most frequent case: one message, which matches the previous one. Returns whether there was
- * anything to take. */
-static inline bool take_message(struct process_runtime *runtime, struct channel *channel,
-				time_ns now)
+/* Takes the next record of any other kind. Returns whether there was one that could be taken;
+ * ret_qp: who took it, NULL if the engine did. */
+__attribute__((noinline)) static bool take_record(struct process_runtime *runtime,
+						  struct channel *channel, time_ns now,
+						  struct qp **ret_qp)
 {
-	struct qp *qp = take_expected(channel, now);
+	const struct ring_record *record = ring_next_stamped(&channel->in);
 
-	if (unlikely(!qp))
-		return take_records(runtime, channel, now, NULL);
-	count_taken(runtime, 1);
-	if (unlikely(ring_has_stamped(&channel->in) || channel_holds_back(channel)))
-		return take_records(runtime, channel, now, qp);
-	acknowledge_expected(runtime, qp);
-	return true;
+	if (!record)
+		return false;
+	record = burst_look(&channel->burst_in, record);
+	*ret_qp = short_receive_record(runtime, channel, now, record);
+	return likely(*ret_qp) || take_unusual(runtime, channel, record);
+}
+
+/* Takes the records in the ring. Returns whether there was anything. */
+static bool take_records(struct process_runtime *runtime, struct channel *channel, time_ns now)
+{
+	const uint64_t first = channel->in.head;
+	struct qp *owing = NULL; /* has received, and may owe an ACK */
+	unsigned count = 0;
+
+	runtime->rounds.zcopy_bytes = 0; /* other rounds count there, too */
+	do {
+		struct qp *qp = take_packet(runtime, channel, now);
+		unsigned taken = 1;
+
+		if (unlikely(!qp)) {
+			taken = take_burst(runtime, channel, now, RECORDS_PER_ROUND - count, &qp);
+			if (!taken && !take_record(runtime, channel, now, &qp))
+				break;
+			taken += !taken;
+		}
+		if (owing && owing != qp)
+			acknowledge_one(runtime, owing);
+		owing = qp;
+		count += taken;
+		receive_release_some(channel);
+	} while (ring_has_stamped(&channel->in) && count < RECORDS_PER_ROUND &&
+		 runtime->rounds.zcopy_bytes < ZCOPY_ROUND_BYTES);
+	if (unlikely(runtime->rounds.zcopy_bytes)) {
+		count += (unsigned)(runtime->rounds.zcopy_bytes / ZCOPY_BYTES_PER_RECORD);
+		runtime->rounds.zcopy_bytes = 0;
+	}
+	count_taken(runtime, count);
+	if (owing)
+		acknowledge_one(runtime, owing);
+	if (unlikely(channel_holds_back(channel)))
+		rnr_hold_came_to(&channel->rnr_hold, channel->in.head, runtime_now());
+	return channel->in.head != first;
 }
 
 /* Not inlined: the caller's idle round would save registers that it does not use. */
@@ -280,5 +258,5 @@ __attribute__((noinline)) bool short_receive_take(struct process_runtime *runtim
 	if (unlikely(++channel->rounds_with_records % WORDS_PER_RECORDS == 0) &&
 	    !word_ring_is_empty(&channel->words_in))
 		any = ack_words_take(runtime, channel, now);
-	return take_message(runtime, channel, now) || any;
+	return take_records(runtime, channel, now) || any;
 }

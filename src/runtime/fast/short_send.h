@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fast path's sends: a small message goes from the queue pair straight into a record of the
- * direct ring, without the clock and without the steps that only unusual packets need
- * (net/transport/fast/fast_path.h).
+ * The fast path's sends: a message goes from the program's request straight into a record of the
+ * direct ring, without the clock and without the steps that only unusual requests need
+ * (net/transport/fast/fast_send.h). send_form.h says in which form.
  *
- * A SEND takes this path if the fast path is on (SOFTIB_FAST=0 turns it off), the progress thread
- * sees to timers, the queue pair has nothing queued, and its flow is offloaded. Any other SEND
- * returns false; the caller posts it to the engine (runtime/packets/transmit.h). Messages of
- * ZCOPY_BYTES_MIN bytes and more go by zcopy from here, and packets of a flow that is not offloaded
- * by relay_send.
- *
- * This file does all checks. If a SEND matches the one before it, template_send.h sends it with
- * fewer. The queue pair's headers and flow are remembered (flow_cache.h) until qp_invalidate, a
- * port change or a new generation.
+ * A SEND takes this path if the fast path is on (SOFTIB_FAST=0 turns it off, and SOFTIB_SEND_FORMS
+ * names the forms that are allowed), the progress thread sees to timers, and the queue pair has
+ * nothing queued. Any other SEND goes to the engine (runtime/packets/transmit.h).
  *
  * ACKs go as words beside the ring (runtime/packets/ack_words.h).
  */
@@ -29,15 +23,19 @@ struct channel;
 struct qp;
 struct ring_record;
 struct send_request;
+struct sge;
 
-/* Reads the environment. */
+/* Read the environment: SOFTIB_FAST, and the set of enum send_form of SOFTIB_SEND_FORMS. */
 bool fast_path_is_allowed(void);
+unsigned send_forms_allowed(void);
 
 /* Posts and sends one request. false: nothing was done; the caller posts it to the engine. */
 bool short_send_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
 
-/* Sends the queued requests of this queue pair. Returns whether it sent all of them. */
-bool short_send_queued(struct adapter *adapter, struct qp *qp);
+/* short_send_post for a SEND of one SGE on a reliable connection that matches the last SEND of its
+ * queue pair (net/transport/fast/templates.h). */
+MUST_USE bool short_send_post_by_template(struct adapter *adapter, struct qp *qp, uint64_t wr_id,
+					  uint32_t flags, const struct sge *sge);
 
 /* One round without the clock: takes what direct rings have brought, and acknowledges it
  * (poll_round.c). */

@@ -22,20 +22,20 @@
 enum {
 	PAGE_BYTES = RKEY_EXPORT_PAGE_BYTES,
 	SPARE_BYTES = 64 << 10, /* most that is mapped for one fault */
-	LENT_MAX = 1024,
+	GUARD_PAGES_MAX = 1024,
 };
 
-enum lent_kind {
-	LENT_SPARE,  /* a page of our file */
-	LENT_SHARED, /* a page of the rkey export file: the shared MR's page that was unmapped */
-	LENT_ASIDE,  /* a page of our file; the program's page is moved aside */
-	LENT_OPEN,   /* the program's page, with its protection lifted */
+enum guard_page_kind {
+	PAGE_SPARE,  /* a page of our file */
+	PAGE_SHARED, /* a page of the rkey export file: the shared MR's page that was unmapped */
+	PAGE_ASIDE,  /* a page of our file; the program's page is moved aside */
+	PAGE_UNPROTECTED, /* the program's page, with its protection lifted */
 };
 
-struct lent {
+struct guard_page {
 	uintptr_t begin, end;
-	enum lent_kind kind;
-	int rights;	 /* LENT_OPEN: the rights before */
+	enum guard_page_kind kind;
+	int rights;	 /* PAGE_UNPROTECTED: the rights before */
 	uint64_t offset; /* in the file */
 	void *aside;
 };
@@ -46,25 +46,25 @@ struct memory_gaps memory_guard_gaps;
 static struct {
 	struct process_runtime *runtime;
 	int file; /* SPARE_BYTES */
-	struct lent lent[LENT_MAX];
-	unsigned lent_count;
+	struct guard_page pages[GUARD_PAGES_MAX];
+	unsigned page_count;
 } guard = {.file = -1};
 
 static bool has_room(void)
 {
-	return guard.lent_count < LENT_MAX;
+	return guard.page_count < GUARD_PAGES_MAX;
 }
 
 /* If there is no room the entry is dropped and its pages stay mapped. That does no harm if they are
  * pages of our files. */
-static void note(const struct lent *lent)
+static void note(const struct guard_page *guard_page)
 {
-	if (lent->kind == LENT_SPARE || lent->kind == LENT_ASIDE)
-		memory_gaps_add(&memory_guard_gaps, lent->begin, lent->end);
+	if (guard_page->kind == PAGE_SPARE || guard_page->kind == PAGE_ASIDE)
+		memory_gaps_add(&memory_guard_gaps, guard_page->begin, guard_page->end);
 	if (!has_room())
 		return;
-	guard.lent[guard.lent_count] = *lent;
-	__atomic_store_n(&guard.lent_count, guard.lent_count + 1, __ATOMIC_RELEASE);
+	guard.pages[guard.page_count] = *guard_page;
+	__atomic_store_n(&guard.page_count, guard.page_count + 1, __ATOMIC_RELEASE);
 }
 
 static bool map(uintptr_t begin, size_t byte_count, int file, uint64_t offset)
@@ -87,34 +87,35 @@ static bool fill_hole(uintptr_t page, uintptr_t end)
 {
 	const struct shared_mr *shared_mr = guard.runtime->rkey_export.shared_mr;
 	const size_t room = (end - page + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
-	struct lent lent = {.begin = page, .end = page + PAGE_BYTES};
+	struct guard_page guard_page = {.begin = page, .end = page + PAGE_BYTES};
 	uint64_t place;
 
 	if (shared_mr && shared_mr_locate(shared_mr, (const uint8_t *)page, PAGE_BYTES, &place)) {
-		lent.kind = LENT_SHARED;
-		lent.offset = rkey_export_layout().shared_offset + place;
-		if (!map(page, PAGE_BYTES, shared_mr->file, lent.offset))
+		guard_page.kind = PAGE_SHARED;
+		guard_page.offset = rkey_export_layout().shared_offset + place;
+		if (!map(page, PAGE_BYTES, shared_mr->file, guard_page.offset))
 			return errno == EEXIST;
-		note(&lent);
+		note(&guard_page);
 		return true;
 	}
-	lent.kind = LENT_SPARE;
+	guard_page.kind = PAGE_SPARE;
 	if (room > PAGE_BYTES)
-		lent.end = page + (room < SPARE_BYTES ? room : SPARE_BYTES);
-	if (!map(page, lent.end - page, guard.file, 0)) {
-		lent.end = page + PAGE_BYTES;
+		guard_page.end = page + (room < SPARE_BYTES ? room : SPARE_BYTES);
+	if (!map(page, guard_page.end - page, guard.file, 0)) {
+		guard_page.end = page + PAGE_BYTES;
 		/* EEXIST: another thread of the program has mapped something there in the meantime.
 		 */
 		if (!map(page, PAGE_BYTES, guard.file, 0))
 			return errno == EEXIST;
 	}
-	note(&lent);
+	note(&guard_page);
 	return true;
 }
 
 static bool set_aside(uintptr_t page)
 {
-	struct lent lent = {.begin = page, .end = page + PAGE_BYTES, .kind = LENT_ASIDE};
+	struct guard_page guard_page = {
+		.begin = page, .end = page + PAGE_BYTES, .kind = PAGE_ASIDE};
 	void *place;
 
 	/* Without an entry the program's page would never be moved back. */
@@ -123,57 +124,58 @@ static bool set_aside(uintptr_t page)
 	place = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (place == MAP_FAILED)
 		return false;
-	lent.aside =
+	guard_page.aside =
 		mremap((void *)page, PAGE_BYTES, PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, place);
-	if (lent.aside == MAP_FAILED) {
+	if (guard_page.aside == MAP_FAILED) {
 		munmap(place, PAGE_BYTES);
 		return false;
 	}
 	if (map(page, PAGE_BYTES, guard.file, 0)) {
-		note(&lent);
+		note(&guard_page);
 		return true;
 	}
 	/* Another thread of the program has mapped something there in the meantime, so the old page
 	 * is no longer needed. */
 	if (errno == EEXIST) {
-		munmap(lent.aside, PAGE_BYTES);
+		munmap(guard_page.aside, PAGE_BYTES);
 		return true;
 	}
-	(void)!mremap(lent.aside, PAGE_BYTES, PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
+	(void)!mremap(guard_page.aside, PAGE_BYTES, PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
 		      (void *)page);
 	return false;
 }
 
 /* The entry that ends just before this page, if its pages had the same rights; NULL: there is none.
  */
-static struct lent *opened_before(uintptr_t page, int rights)
+static struct guard_page *opened_before(uintptr_t page, int rights)
 {
-	struct lent *last = guard.lent_count ? &guard.lent[guard.lent_count - 1] : NULL;
+	struct guard_page *last = guard.page_count ? &guard.pages[guard.page_count - 1] : NULL;
 
-	return last && last->kind == LENT_OPEN && last->end == page && last->rights == rights
+	return last && last->kind == PAGE_UNPROTECTED && last->end == page && last->rights == rights
 		       ? last
 		       : NULL;
 }
 
 static bool lift_protection(uintptr_t page)
 {
-	struct lent lent = {.begin = page, .end = page + PAGE_BYTES, .kind = LENT_OPEN};
+	struct guard_page guard_page = {
+		.begin = page, .end = page + PAGE_BYTES, .kind = PAGE_UNPROTECTED};
 
-	if (!own_mapping_rights(page, &lent.rights))
+	if (!own_mapping_rights(page, &guard_page.rights))
 		return false;
 	/* The rights have changed since the fault. */
-	if ((lent.rights & (PROT_READ | PROT_WRITE)) == (PROT_READ | PROT_WRITE))
+	if ((guard_page.rights & (PROT_READ | PROT_WRITE)) == (PROT_READ | PROT_WRITE))
 		return true;
 
-	struct lent *before = opened_before(page, lent.rights);
+	struct guard_page *before = opened_before(page, guard_page.rights);
 
 	if ((!before && !has_room()) ||
-	    mprotect((void *)page, PAGE_BYTES, lent.rights | PROT_READ | PROT_WRITE) != 0)
+	    mprotect((void *)page, PAGE_BYTES, guard_page.rights | PROT_READ | PROT_WRITE) != 0)
 		return false;
 	if (before)
 		before->end += PAGE_BYTES;
 	else
-		note(&lent);
+		note(&guard_page);
 	return true;
 }
 
@@ -212,39 +214,41 @@ static bool resolve(uintptr_t address, enum fault_kind kind)
 }
 
 /* Removes a page only if it is still mapped as we left it. */
-static void return_one(const struct lent *lent, bool is_at_once)
+static void return_one(const struct guard_page *guard_page, bool is_at_once)
 {
-	const int file =
-		lent->kind == LENT_SHARED ? guard.runtime->rkey_export.shared_mr->file : guard.file;
+	const int file = guard_page->kind == PAGE_SHARED
+				 ? guard.runtime->rkey_export.shared_mr->file
+				 : guard.file;
 
-	if (lent->kind == LENT_OPEN) {
+	if (guard_page->kind == PAGE_UNPROTECTED) {
 		/* Later there may be another mapping, which looks the same. */
 		if (is_at_once)
-			(void)mprotect((void *)lent->begin, lent->end - lent->begin, lent->rights);
+			(void)mprotect((void *)guard_page->begin,
+				       guard_page->end - guard_page->begin, guard_page->rights);
 		return;
 	}
-	if (!own_mapping_is_of(lent->begin, lent->end, file, lent->offset))
+	if (!own_mapping_is_of(guard_page->begin, guard_page->end, file, guard_page->offset))
 		return;
-	if (lent->kind == LENT_ASIDE)
-		(void)!mremap(lent->aside, PAGE_BYTES, PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
-			      (void *)lent->begin);
+	if (guard_page->kind == PAGE_ASIDE)
+		(void)!mremap(guard_page->aside, PAGE_BYTES, PAGE_BYTES,
+			      MREMAP_MAYMOVE | MREMAP_FIXED, (void *)guard_page->begin);
 	else
-		munmap((void *)lent->begin, lent->end - lent->begin);
+		munmap((void *)guard_page->begin, guard_page->end - guard_page->begin);
 }
 
 /* The lock is held. */
 static void return_all(bool is_at_once)
 {
-	for (unsigned i = 0; i < guard.lent_count; i++)
-		return_one(&guard.lent[i], is_at_once);
-	__atomic_store_n(&guard.lent_count, 0, __ATOMIC_RELEASE);
+	for (unsigned i = 0; i < guard.page_count; i++)
+		return_one(&guard.pages[i], is_at_once);
+	__atomic_store_n(&guard.page_count, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&memory_guard_gaps.count, 0, __ATOMIC_RELAXED);
 }
 
 /* Runs before the program can do anything else with its memory. */
 static void before_leaving(struct biased_lock *lock)
 {
-	if (unlikely(guard.lent_count) && lock == &guard.runtime->lock)
+	if (unlikely(guard.page_count) && lock == &guard.runtime->lock)
 		return_all(true);
 }
 
@@ -271,7 +275,7 @@ void memory_guard_renew(void)
 
 void memory_guard_take_back(struct process_runtime *runtime)
 {
-	if (likely(!__atomic_load_n(&guard.lent_count, __ATOMIC_ACQUIRE)) ||
+	if (likely(!__atomic_load_n(&guard.page_count, __ATOMIC_ACQUIRE)) ||
 	    guard.runtime != runtime)
 		return;
 	runtime_lock(runtime);

@@ -59,7 +59,7 @@ static void take_word(struct process_runtime *runtime, struct channel *channel, 
 	struct psn psn = psn_from((uint32_t)(number >> ACK_WORD_QPN_BITS));
 
 	if (unlikely(!object)) {
-		runtime->malformed++;
+		runtime->drops.malformed++;
 		return;
 	}
 	if (likely(hca_acknowledge_fast(object->hca, now, &object->qp, psn)))

@@ -25,9 +25,6 @@ struct qp;
 struct channel *ack_word_send(struct adapter *adapter, struct qp *qp);
 /* ack_word_send; publish_all wakes the consumer later. */
 bool ack_word_write(struct adapter *adapter, struct qp *qp);
-/* ack_word_send for a queue pair that has just received by fast_receive_expected in a poll round;
- * NULL also if its flow has to be looked up. */
-struct channel *ack_word_answer(const struct process_runtime *runtime, struct qp *qp);
 
 /* Takes the ACK words of a channel. Returns whether there were any. */
 bool ack_words_take(struct process_runtime *runtime, struct channel *channel, time_ns now);

@@ -118,7 +118,7 @@ static bool awaits_repost(const struct process_runtime *runtime, const struct ri
 	return qp && qp->type == QP_RC && qp->state >= QP_RTR && qp->state != QP_ERROR &&
 	       !receive_queue_first(qp->receive_queue) && !qp->responder.has_receive &&
 	       psn_equal(bth.psn, qp->responder.expected_psn) && completions &&
-	       (runtime->is_posting || completions->head != completions->tail);
+	       (runtime->rounds.is_posting || completions->head != completions->tail);
 }
 
 /* Whether the record that was read last from the channel may wait there, or continue to wait. */
@@ -154,7 +154,7 @@ static void receive_packet(struct process_runtime *runtime, time_ns now,
 	if (unlikely(!adapter))
 		return;
 	if (unlikely(!decode(record, &packet))) {
-		runtime->malformed++;
+		runtime->drops.malformed++;
 		return;
 	}
 	if (likely(record->kind == RECORD_PACKET)) {
@@ -180,7 +180,7 @@ static void receive_raw(struct process_runtime *runtime, time_ns now,
 	if (raw_packet_decode((uint8_t *)record->body, record->byte_count, &packet) == PACKET_OK)
 		hca_receive_raw(&adapter->hca, now, (uint8_t)record->port, &packet);
 	else
-		runtime->malformed++;
+		runtime->drops.malformed++;
 }
 
 void receive_direct_record(struct process_runtime *runtime, struct channel *channel, time_ns now,
@@ -197,7 +197,7 @@ void receive_direct_record(struct process_runtime *runtime, struct channel *chan
 	else if (record->kind == RECORD_PIN_ASKED)
 		pinned_range_asked(runtime, channel, record);
 	else
-		runtime->malformed++;
+		runtime->drops.malformed++;
 }
 
 /* The most frequent packets take fewer steps. */
@@ -329,7 +329,7 @@ static void receive_from_softibd(struct process_runtime *runtime, time_ns now,
 		break;
 	case RECORD_RING_OFFERED:
 		if (!direct_channel_get(runtime, record->word))
-			runtime->malformed++;
+			runtime->drops.malformed++;
 		break;
 	case RECORD_PORT_UPDATE:
 		receive_port_update(runtime, record);
@@ -346,7 +346,7 @@ static void receive_from_softibd(struct process_runtime *runtime, time_ns now,
 		alternate_path_receive(runtime, now, record);
 		break;
 	default:
-		runtime->malformed++;
+		runtime->drops.malformed++;
 	}
 }
 
@@ -354,9 +354,9 @@ bool receive_has_more(const struct process_runtime *runtime)
 {
 	bool has_more = !ring_is_empty(&runtime->softibd.in);
 
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		if (runtime->channels[i]->state == CHANNEL_OPEN)
-			has_more |= channel_has_more(runtime->channels[i]);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		if (runtime->direct.channels[i]->state == CHANNEL_OPEN)
+			has_more |= channel_has_more(runtime->direct.channels[i]);
 	return has_more;
 }
 
@@ -399,8 +399,8 @@ bool receive_all(struct process_runtime *runtime, time_ns now)
 	bool has_down = snapshot != softibd->in.head;
 	bool any = false, holds_back = false;
 
-	for (unsigned i = 0; i < runtime->channel_count; i++) {
-		struct channel *channel = runtime->channels[i];
+	for (unsigned i = 0; i < runtime->direct.count; i++) {
+		struct channel *channel = runtime->direct.channels[i];
 
 		if (channel->state != CHANNEL_OPEN)
 			continue;
@@ -410,7 +410,8 @@ bool receive_all(struct process_runtime *runtime, time_ns now)
 
 	/* A ring that is known but can't be read yet, or not further, may hold packets that come
 	 * before the next ones in the down ring. */
-	while (!runtime->wanted_count && (record = ring_next_until(&softibd->in, snapshot))) {
+	while (!runtime->direct.wanted_count &&
+	       (record = ring_next_until(&softibd->in, snapshot))) {
 		if (unlikely((holds_back && !may_overtake(record)) ||
 			     softibd_waits(runtime, now, record))) {
 			ring_put_back(&softibd->in);

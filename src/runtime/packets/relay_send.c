@@ -4,7 +4,8 @@
 
 #include "runtime/runtime_state.h"
 #include "runtime/memory/memory_guard.h"
-#include "net/transport/fast/fast_path.h"
+#include "net/transport/fast/fast_send.h"
+#include "runtime/fast/send_form.h"
 #include "net/transport/requester.h"
 
 static uint16_t port_of(const struct adapter *adapter, const struct qp *qp)
@@ -12,21 +13,14 @@ static uint16_t port_of(const struct adapter *adapter, const struct qp *qp)
 	return (uint16_t)(adapter->description->index << 8 | qp->port->number);
 }
 
-/* Whether softibd relays the packets of this connection, by its last answer. */
-static bool goes_by_fabric(const struct adapter *adapter, const struct qp *qp, time_ns now)
+/* Whether softibd relays the packets of this flow, by its last answer. */
+static bool goes_by_fabric(const struct process_runtime *runtime, const struct flow *flow,
+			   time_ns now)
 {
-	const struct address_vector *address = &qp->attributes.address;
-	const struct flow *flow = qp->owner_route;
-	uint16_t pkey = qp->port->pkeys[qp->attributes.pkey_index];
-
 	if (!flow || (flow->state != FLOW_FABRIC && flow->state != FLOW_FABRIC_ALWAYS))
 		return false;
-	if (flow->state == FLOW_FABRIC &&
-	    (now >= flow->ask_at || flow->generation != runtime_generation(adapter->runtime)))
-		return false;
-	return flow->key == flow_key_make(adapter->description->index, qp->port->number,
-					  address->sl, address->dlid, pkey,
-					  qp->attributes.destination_qpn);
+	return flow->state == FLOW_FABRIC_ALWAYS ||
+	       (now < flow->ask_at && flow->generation == runtime_generation(runtime));
 }
 
 /* Reserves a packet record of so many bytes; NULL: no room. */
@@ -44,66 +38,30 @@ static struct ring_record *reserve(struct adapter *adapter, const struct qp *qp,
 	return record;
 }
 
-/* On the relayed path an ACK is a packet, so not every request asks for one. */
-static bool asks_ack(const struct qp *qp, uint32_t flags)
-{
-	return requester_asks(qp, flags, psn_add(qp->requester.next_psn, 1));
-}
-
-bool relay_send_post(struct adapter *adapter, struct qp *qp, const struct send_request *request,
-		     const struct fast_packet *found, time_ns now)
+bool relay_send_post(struct adapter *adapter, struct qp *qp, const struct flow *flow,
+		     const struct send_request *request, struct fast_packet *packet, time_ns now)
 {
 	struct process_runtime *runtime = adapter->runtime;
 	struct channel *softibd = &runtime->softibd;
 
-	if (qp->type == QP_UD || !list_is_empty(&softibd->waiting) ||
-	    !goes_by_fabric(adapter, qp, now))
+	if (!(runtime->forms >> FORM_RELAYED & 1) || !list_is_empty(&softibd->waiting) ||
+	    !goes_by_fabric(runtime, flow, now))
 		return false;
 
-	struct ring_record *record = reserve(adapter, qp, found->byte_count);
+	struct ring_record *record = reserve(adapter, qp, packet->byte_count);
 
 	if (unlikely(!record))
 		return false;
-
-	struct fast_packet packet = *found;
-
-	packet.asks_ack = asks_ack(qp, request->flags);
-	fast_post_packet(qp, request, &packet, record->body);
+	/* On the relayed path an ACK is a packet, so not every request asks for one. */
+	packet->asks_ack = requester_asks(qp, request->flags, psn_add(qp->requester.next_psn, 1));
+	fast_write(qp, qp->type, request, packet, record->body);
 	if (memory_guard_has_gaps())
 		return false;
-	fast_post_request(qp, now, request, &packet);
+	fast_enqueue(qp, qp->type, now, request, packet);
 	ring_commit(&softibd->out, record);
 	channel_publish(softibd);
 	qp->owner_position = softibd->out.tail;
 	hca_remember_undated(&adapter->hca, qp);
 	runtime->sends_through_softibd = true;
 	return true;
-}
-
-unsigned relay_send_queued(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
-			   unsigned packets_max, time_ns now)
-{
-	struct fast_packet packet;
-	unsigned count = 0;
-
-	if (!adapter->runtime->may_go_fast || qp->type == QP_UD ||
-	    route->port_number != qp->port->number)
-		return 0;
-	while (count < packets_max && fast_next(qp, &packet)) {
-		struct ring_record *record = reserve(adapter, qp, packet.byte_count);
-		const struct requester *requester = &qp->requester;
-
-		if (unlikely(!record))
-			break;
-		packet.asks_ack =
-			asks_ack(qp, send_queue_slot(&requester->queue, requester->cursor)->flags);
-		fast_write(qp, now, &packet, record->body);
-		ring_commit(&adapter->runtime->softibd.out, record);
-		count++;
-	}
-	if (count) {
-		hca_remember_undated(&adapter->hca, qp);
-		hca_date(&adapter->hca, now);
-	}
-	return count;
 }

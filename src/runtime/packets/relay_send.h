@@ -10,19 +10,14 @@
 
 struct adapter;
 struct fast_packet;
+struct flow;
 struct qp;
-struct qp_route;
 struct send_request;
 
-/* Posts and sends one request that fast_may_post() found plain. now: for completions only, and
- * as old as the last round. false: nothing was done. */
-MUST_USE bool relay_send_post(struct adapter *adapter, struct qp *qp,
-			      const struct send_request *request, const struct fast_packet *found,
+/* Posts and sends one request of one packet, if softibd relays its flow. now: for completions only,
+ * and as old as the last round. false: nothing was done. */
+MUST_USE bool relay_send_post(struct adapter *adapter, struct qp *qp, const struct flow *flow,
+			      const struct send_request *request, struct fast_packet *packet,
 			      time_ns now);
-
-/* Sends queued requests as long as they are plain. The ring has room for packets_max of the largest
- * packets. Returns how many packets it sent. */
-unsigned relay_send_queued(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
-			   unsigned packets_max, time_ns now);
 
 #endif

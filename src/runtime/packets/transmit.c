@@ -5,7 +5,6 @@
 
 #include "runtime/packets/ack_words.h"
 #include "runtime/runtime_state.h"
-#include "runtime/packets/relay_send.h"
 #include "runtime/packets/wire_bytes.h"
 #include "runtime/rma/rma.h"
 #include "runtime/zcopy/zcopy_send.h"
@@ -68,7 +67,7 @@ static void park(struct process_runtime *runtime, struct hca *hca, struct qp *qp
 	channel_is_full(channel, now);
 	/* While the progress thread sleeps, only a doorbell tells of room; a polling program checks
 	 * by itself. */
-	if (runtime->progress_mode == PROGRESS_LISTENING &&
+	if (runtime->progress.mode == PROGRESS_LISTENING &&
 	    channel_wait_for_room(channel, TRANSMIT_ROOM_BYTES))
 		return;
 	hca_ready_remove(hca, qp);
@@ -96,9 +95,7 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 
 	/* On a direct ring an ACK is a word, not a packet. */
 	qp->asks_always = flow;
-	if (!flow && has_room)
-		packets_max -= relay_send_queued(adapter, qp, route, packets_max, now);
-	if (!has_room || (packets_max && (responses_are_due(qp) || requester_is_ready(qp))))
+	if (!has_room || responses_are_due(qp) || requester_is_ready(qp))
 		count = qp_transmit(qp, now, has_room ? packets_max : BATCH_PACKETS,
 				    flow ? TRAIN_BYTES_MAX : 1, packets);
 
@@ -109,7 +106,7 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 						  (uint64_t)flow->mtu * packets[i].packet_count;
 
 		if (unlikely(!has_room || !fits_path || packets[i].packet_count == 0)) {
-			runtime->discarded++;
+			runtime->drops.discarded++;
 			continue;
 		}
 		write_packet(channel, port, record_packet_word(route->static_rate, qp->qpn),
@@ -166,6 +163,7 @@ static void forget_idle_flows(struct process_runtime *runtime)
 	for (unsigned i = 0; i < runtime->adapter_limit; i++)
 		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
 			hca_for_each_qp(&runtime->adapters[i]->hca, forget_route, NULL);
+	runtime_invalidate(runtime);
 	flow_table_forget_idle(&runtime->flows);
 }
 
@@ -310,7 +308,7 @@ bool transmit_adapter(struct adapter *adapter, time_ns now)
 	bool any = false;
 
 	for (unsigned round = 0; round < ROUNDS_MAX && (qp = hca_ready_first(hca)); round++) {
-		if (unlikely(adapter->runtime->rma_bytes >= RUNTIME_RMA_BYTES_MAX))
+		if (unlikely(adapter->runtime->rounds.rma_bytes >= RUNTIME_RMA_BYTES_MAX))
 			break;
 		if (!qp_next_route(qp, now, &route)) {
 			hca_ready_remove(hca, qp);

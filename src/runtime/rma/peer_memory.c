@@ -200,13 +200,13 @@ static void map_blocks(struct peer_memory *peer_memory, const uint8_t *shared, s
 	const size_t end = place + byte_count;
 
 	while (place < end) {
-		const size_t window = place / PEER_MEMORY_BLOCK_BYTES;
+		const size_t block = place / PEER_MEMORY_BLOCK_BYTES;
 
-		if (unlikely(!peer_memory->is_mapped[window])) {
+		if (unlikely(!peer_memory->is_mapped[block])) {
 			(void)*(const volatile uint8_t *)(peer_memory->shared + place);
-			peer_memory->is_mapped[window] = true;
+			peer_memory->is_mapped[block] = true;
 		}
-		place = (window + 1) * PEER_MEMORY_BLOCK_BYTES;
+		place = (block + 1) * PEER_MEMORY_BLOCK_BYTES;
 	}
 }
 

@@ -40,7 +40,7 @@ static void set_serial(struct pinned_range *shared, uint32_t serial)
 
 static void withdraw(const struct channel *channel, unsigned index)
 {
-	struct pinned_range *shared = &channel->rma_in->pinned.windows[index];
+	struct pinned_range *shared = &channel->rma_in->pinned.ranges[index];
 
 	set_serial(shared, (shared->serial | 1) + 1);
 }
@@ -52,7 +52,7 @@ static void end(struct process_runtime *runtime, struct channel *channel, unsign
 
 	/* If unpinning fails the pages stay pinned, which only costs memory. */
 	(void)!kernel_ring_unpin(channel->pins->ring, index);
-	runtime->pinned_bytes -= pin->byte_count;
+	runtime->pins.byte_count -= pin->byte_count;
 	pin->adapter = NULL;
 }
 
@@ -66,10 +66,10 @@ void pinned_range_end_key(const struct adapter *adapter, uint32_t key)
 {
 	struct process_runtime *runtime = adapter->runtime;
 
-	if (likely(!runtime->pinned_bytes))
+	if (likely(!runtime->pins.byte_count))
 		return;
-	for (unsigned i = 0; i < runtime->channel_count; i++) {
-		struct channel *channel = runtime->channels[i];
+	for (unsigned i = 0; i < runtime->direct.count; i++) {
+		struct channel *channel = runtime->direct.channels[i];
 
 		for (unsigned index = 0; has_pins(channel) && index < PINNED_RANGES_MAX; index++) {
 			const struct pin *pin = &channel->pins->pins[index];
@@ -103,10 +103,10 @@ static void end_those_of(struct process_runtime *runtime, struct channel *channe
 
 void pinned_range_end_all(struct process_runtime *runtime)
 {
-	if (likely(!runtime->pinned_bytes))
+	if (likely(!runtime->pins.byte_count))
 		return;
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		end_those_of(runtime, runtime->channels[i]);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		end_those_of(runtime, runtime->direct.channels[i]);
 }
 
 void pinned_range_close(struct process_runtime *runtime, struct channel *channel)
@@ -115,7 +115,7 @@ void pinned_range_close(struct process_runtime *runtime, struct channel *channel
 		return;
 	end_those_of(runtime, channel);
 	pinned_range_abandon(channel);
-	runtime->pin_ring_count--;
+	runtime->pins.ring_count--;
 }
 
 void pinned_range_abandon(struct channel *channel)
@@ -152,7 +152,7 @@ static bool open_ring(struct process_runtime *runtime, struct channel *channel,
 
 	if (channel->pins)
 		return true;
-	if (runtime->pin_ring_count >= RINGS_MAX ||
+	if (runtime->pins.ring_count >= RINGS_MAX ||
 	    !find_proof(channel, ask->proof_address, &proof))
 		return false;
 
@@ -166,7 +166,7 @@ static bool open_ring(struct process_runtime *runtime, struct channel *channel,
 		return false;
 	}
 	channel->pins = pins;
-	runtime->pin_ring_count++;
+	runtime->pins.ring_count++;
 	shared->proof = proof;
 	__atomic_store_n(&shared->ring_number, (uint32_t)pins->ring + 1, __ATOMIC_RELEASE);
 	return true;
@@ -208,8 +208,8 @@ static bool has_window(const struct pinned_ranges *shared, const struct pin_tabl
 		       uint64_t key_id, uint64_t begin)
 {
 	for (unsigned index = 0; index < PINNED_RANGES_MAX; index++)
-		if (pins->pins[index].adapter && shared->windows[index].key_id == key_id &&
-		    shared->windows[index].begin == begin)
+		if (pins->pins[index].adapter && shared->ranges[index].key_id == key_id &&
+		    shared->ranges[index].begin == begin)
 			return true;
 	return false;
 }
@@ -226,7 +226,7 @@ static void make(struct channel *channel, const struct adapter *adapter, uint32_
 	unsigned index = 0;
 
 	if (has_window(&channel->rma_in->pinned, pins, key_id, part->begin) ||
-	    runtime->pinned_bytes + byte_count > bytes_max())
+	    runtime->pins.byte_count + byte_count > bytes_max())
 		return;
 	while (index < PINNED_RANGES_MAX && pins->pins[index].adapter)
 		index++;
@@ -234,9 +234,9 @@ static void make(struct channel *channel, const struct adapter *adapter, uint32_
 	    kernel_ring_pin(pins->ring, index, (const uint8_t *)(uintptr_t)first, byte_count) != 0)
 		return;
 	pins->pins[index] = (struct pin){adapter, key, byte_count};
-	runtime->pinned_bytes += byte_count;
+	runtime->pins.byte_count += byte_count;
 
-	struct pinned_range *shared = &channel->rma_in->pinned.windows[index];
+	struct pinned_range *shared = &channel->rma_in->pinned.ranges[index];
 
 	shared->key_id = key_id;
 	shared->begin = part->begin;

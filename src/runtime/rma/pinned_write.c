@@ -140,7 +140,7 @@ static inline bool covers(const struct pinned_write *pinned, const struct pinned
 	return copy->key_id == request->key_id && copy->serial % 2 &&
 	       request->address - copy->begin < copy->byte_count &&
 	       request->byte_count <= copy->byte_count - (request->address - copy->begin) &&
-	       __atomic_load_n(&shared->windows[index].serial, __ATOMIC_SEQ_CST) == copy->serial;
+	       __atomic_load_n(&shared->ranges[index].serial, __ATOMIC_SEQ_CST) == copy->serial;
 }
 
 static bool find(struct pinned_write *pinned, const struct pinned_ranges *shared,
@@ -158,14 +158,14 @@ static bool find(struct pinned_write *pinned, const struct pinned_ranges *shared
 static void copy_windows(struct pinned_write *pinned, const struct pinned_ranges *shared)
 {
 	for (unsigned index = 0; index < PINNED_RANGES_MAX; index++) {
-		const struct pinned_range *window = &shared->windows[index];
-		const uint32_t serial = __atomic_load_n(&window->serial, __ATOMIC_ACQUIRE);
+		const struct pinned_range *range = &shared->ranges[index];
+		const uint32_t serial = __atomic_load_n(&range->serial, __ATOMIC_ACQUIRE);
 		struct pinned_copy *copy = &pinned->copies[index];
 
-		*copy = (struct pinned_copy){window->key_id, window->begin, window->byte_count,
+		*copy = (struct pinned_copy){range->key_id, range->begin, range->byte_count,
 					     serial};
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&window->serial, __ATOMIC_RELAXED) != serial)
+		if (__atomic_load_n(&range->serial, __ATOMIC_RELAXED) != serial)
 			copy->serial = 0;
 	}
 }

@@ -109,13 +109,13 @@ static void rkey_export_wait(const struct process_runtime *runtime)
 {
 	bool has_met = false;
 
-	for (unsigned i = 0; i < runtime->channel_count; i++) {
-		if (!may_be_busy(runtime->channels[i]))
+	for (unsigned i = 0; i < runtime->direct.count; i++) {
+		if (!may_be_busy(runtime->direct.channels[i]))
 			continue;
 		if (!has_met)
 			meet_peers(runtime->is_fenced);
 		has_met = true;
-		wait_until_idle(runtime->channels[i]);
+		wait_until_idle(runtime->direct.channels[i]);
 	}
 }
 
@@ -211,7 +211,7 @@ void rkey_export_end_sharing(struct process_runtime *runtime)
 /* A process has one runtime. */
 static struct process_runtime *exposed;
 
-static bool is_lent(void *context, const uint8_t *bytes, size_t byte_count)
+static bool is_external(void *context, const uint8_t *bytes, size_t byte_count)
 {
 	return zcopy_is_sending_from(context, bytes, byte_count);
 }
@@ -231,7 +231,7 @@ void rkey_export_watch(struct adapter *adapter)
 	if (!runtime->rkey_export.header)
 		return;
 	exposed = runtime;
-	runtime->rkey_export.shared_mr->is_lent = is_lent;
+	runtime->rkey_export.shared_mr->is_external = is_external;
 	runtime->rkey_export.shared_mr->context = runtime;
 	if (runtime->rkey_export.shared_mr->is_on && !shared_mr_hear_of_threads(before_thread))
 		rkey_export_end_sharing(runtime);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "runtime/runtime_state.h"
-#include "runtime/fast/flow_cache.h"
+#include "runtime/fast/send_flow.h"
 #include "runtime/rma/rma_counters.h"
 #include "runtime/rma/rma_short.h"
 #include "runtime/rma/rma_grant_requests.h"
@@ -160,7 +160,7 @@ static void finish(struct qp *qp, struct flow *flow, struct rma *rma, const stru
 	rma->piece_offset = 0;
 	rma->message_count++;
 	rma_count(flow, qp, bypass);
-	rma_bypass_done(qp, now);
+	(void)rma_bypass_done(qp, now);
 	rma_show(qp, rma);
 }
 
@@ -259,10 +259,10 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
 		if (is_behind_packets(qp, channel)) {
 			uint32_t byte_count = rma_short_run(rma, qp, flow, now);
 
-			runtime->rma_bytes += byte_count;
+			runtime->rounds.rma_bytes += byte_count;
 			if (unlikely(qp->owner_rma != rma))
 				return RMA_BY_PACKETS;
-			if (byte_count && runtime->rma_bytes >= RUNTIME_RMA_BYTES_MAX &&
+			if (byte_count && runtime->rounds.rma_bytes >= RUNTIME_RMA_BYTES_MAX &&
 			    rma_is_next(qp))
 				return RMA_GOES_ON;
 			if (byte_count)
@@ -280,13 +280,13 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
 
 		if (step == STEP_FAILED)
 			break;
-		runtime->rma_bytes +=
+		runtime->rounds.rma_bytes +=
 			bypass.byte_count < STEP_BYTES ? bypass.byte_count : STEP_BYTES;
 		if (step == STEP_IS_PART)
 			return RMA_GOES_ON;
 		if (unlikely(qp->owner_rma != rma))
 			return RMA_BY_PACKETS;
-		if (runtime->rma_bytes >= RUNTIME_RMA_BYTES_MAX && rma_is_next(qp))
+		if (runtime->rounds.rma_bytes >= RUNTIME_RMA_BYTES_MAX && rma_is_next(qp))
 			return RMA_GOES_ON;
 	}
 	/* The next request goes by packets, from its beginning. */
@@ -294,30 +294,43 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
 	return RMA_BY_PACKETS;
 }
 
-/* The flow by which the queue pair used RMA before; NULL: RMA is no longer allowed. A modify drops
- * the queue pair's RMA state, so a remembered flow is still the current one. */
-static inline struct flow *flow_past_packets(const struct process_runtime *runtime,
-					     const struct qp *qp)
+/* Whether the queue pair and the flow by which it used RMA before are fit for RMA still; rma->epoch
+ * remembers that they are. A modify drops the queue pair's RMA state, so a remembered flow is still
+ * the current one. */
+static bool becomes_fit(const struct qp *qp, struct rma *rma)
 {
-	const struct rma *rma = qp->owner_rma;
 	struct flow *flow = qp->owner_route;
 
-	if (!rma || !flow || rma->flow != flow || flow->state != FLOW_DIRECT ||
-	    flow->channel != rma->channel || flow->generation != runtime_generation(runtime) ||
-	    !runtime_is_usable(runtime) || list_is_linked(&qp->ready_link))
-		return NULL;
-	return flow;
+	if (!flow || rma->flow != flow || flow->channel != rma->channel || !rma->channel ||
+	    !rma_bypass_is_fit(qp))
+		return false;
+	rma->epoch = qp->environment->epoch;
+	rma->local = (struct template_region){0};
+	return true;
 }
 
-bool rma_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
+/* The RMA state of a queue pair that may go past packets now; NULL: it may not. */
+static inline struct rma *rma_past_packets(const struct process_runtime *runtime,
+					   const struct qp *qp)
 {
-	struct process_runtime *runtime = adapter->runtime;
-	struct rma_template *template = &runtime->rma_template;
-	struct flow *flow = flow_past_packets(runtime, qp);
 	struct rma *rma = qp->owner_rma;
 
-	if (unlikely(!flow) || unlikely(ring_is_closed(flow->channel->out.shared)) ||
-	    !is_behind_packets(qp, flow->channel))
+	if (unlikely(!rma || !runtime->may_go_fast || list_is_linked(&qp->ready_link)) ||
+	    (unlikely(rma->epoch != qp->environment->epoch) && !becomes_fit(qp, rma)) ||
+	    unlikely(!flow_is_direct(runtime, rma->flow) ||
+		     ring_is_closed(rma->channel->out.shared)))
+		return NULL;
+	return is_behind_packets(qp, rma->channel) ? rma : NULL;
+}
+
+bool rma_post(struct adapter *adapter, struct qp *qp, const struct rma_request *request,
+	      const struct sge *sge)
+{
+	struct process_runtime *runtime = adapter->runtime;
+	struct rma *rma = rma_past_packets(runtime, qp);
+
+	/* Copies of a long list are broken off, so that other threads get the lock. */
+	if (unlikely(!rma || runtime_has_more_rma(runtime)))
 		return false;
 	if (unlikely(!rma->serial)) {
 		const bool was_asked_ahead = rma->is_asked_ahead;
@@ -325,24 +338,20 @@ bool rma_post(struct adapter *adapter, struct qp *qp, const struct send_request 
 		if (!is_granted(rma))
 			return false;
 		if (was_asked_ahead)
-			rma_granted_in_time(adapter, qp, flow);
+			rma_granted_in_time(adapter, qp, rma->flow);
 	}
-	template->qp = NULL;
-	if (!rma_short_post(rma, qp, flow, request, fast_path_time(runtime)))
+	if (!rma_short_post(rma, qp, request, sge, fast_path_time(runtime)))
 		return false;
-	if (template->last == qp && likely(qp->owner_rma == rma))
-		rma_short_remember(template, rma, qp, flow, request,
-				   &runtime->fabric_page->generation);
-	template->last = qp;
+	runtime->rounds.rma_bytes += sge->byte_count;
 	return true;
 }
 
 bool rma_send(struct adapter *adapter, struct qp *qp)
 {
 	struct process_runtime *runtime = adapter->runtime;
-	struct flow *flow = flow_past_packets(runtime, qp);
+	struct rma *rma = rma_past_packets(runtime, qp);
 
-	if (!flow)
+	if (!rma)
 		return false;
 
 	if (unlikely(qp->requester.hold == HOLD_UNTIL_ACKNOWLEDGED)) {
@@ -352,16 +361,14 @@ bool rma_send(struct adapter *adapter, struct qp *qp)
 		qp->requester.hold = HOLD_NONE;
 	}
 
-	struct channel *channel = flow->channel;
+	struct flow *flow = rma->flow;
 	time_ns now = fast_path_time(runtime);
 
-	if (likely(!ring_is_closed(channel->out.shared) && is_behind_packets(qp, channel)) &&
-	    rma_short_run((struct rma *)qp->owner_rma, qp, flow, now) &&
-	    qp->requester.cursor == qp->requester.queue.tail)
+	if (rma_short_run(rma, qp, flow, now) && qp->requester.cursor == qp->requester.queue.tail)
 		return true;
 	if (!rma_is_next(qp))
 		return false;
-	runtime->rma_bytes = 0;
+	runtime->rounds.rma_bytes = 0;
 	(void)rma_run(adapter, qp, flow, now);
 	return qp->requester.cursor == qp->requester.queue.tail;
 }

@@ -35,9 +35,9 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
  * Returns whether all posted requests were carried out. */
 bool rma_send(struct adapter *adapter, struct qp *qp);
 
-/* Carries out a WRITE or READ that is not posted yet, if it is a simple one. false: nothing was
- * done. */
-MUST_USE bool rma_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
+/* Carries out a WRITE or READ that is not posted yet. false: nothing was done. */
+MUST_USE bool rma_post(struct adapter *adapter, struct qp *qp, const struct rma_request *request,
+		       const struct sge *sge);
 
 /* Whether the next request has an opcode that RMA can carry out. */
 static inline bool rma_is_next(const struct qp *qp)

@@ -4,11 +4,10 @@
 
 #include <string.h>
 #include "runtime/rma/shared_mr.h"
-#include "runtime/fast/short_send.h"
+#include "base/cache_line.h"
 #include "runtime/flows.h"
 #include "runtime/packets/wire_bytes.h"
 #include "runtime/memory/memory_guard.h"
-#include "runtime/fast/send_template.h"
 #include "runtime/rma/rma_state.h"
 #include "net/transport/payload_scatter.h"
 #include "wire/packet.h"
@@ -20,15 +19,6 @@ enum {
 	REQUEST_BYTES_MAX = 128 << 10,
 };
 
-static bool is_open(void)
-{
-	static int choice; /* 0: not decided yet */
-
-	if (unlikely(!choice))
-		choice = fast_path_is_allowed() ? 1 : -1;
-	return choice > 0;
-}
-
 static uint32_t access_of(const struct simple_request *request)
 {
 	return request->is_read ? ACCESS_REMOTE_READ : ACCESS_REMOTE_WRITE;
@@ -36,7 +26,7 @@ static uint32_t access_of(const struct simple_request *request)
 
 /* Checks the whole part of the region that is reached in the same way as the request that was just
  * allowed, so that later requests in that part skip the check. */
-static void open_range(struct rma *rma, struct rma_range *window,
+static void open_range(struct rma *rma, struct rma_range *range,
 		       const struct simple_request *request, const struct peer_target *target)
 {
 	const struct published_view *view = &rma->view;
@@ -62,7 +52,7 @@ static void open_range(struct rma *rma, struct rma_range *window,
 				&all) ||
 	    !all.shared != !target->shared)
 		return;
-	*window = (struct rma_range){
+	*range = (struct rma_range){
 		.entry = view->entry,
 		.sequence = view->sequence,
 		.key = region->key,
@@ -74,16 +64,16 @@ static void open_range(struct rma *rma, struct rma_range *window,
 }
 
 /* The peer may have revoked the key, or moved its pages, since the last request. */
-static inline bool range_holds(const struct rma *rma, const struct rma_range *window,
+static inline bool range_holds(const struct rma *rma, const struct rma_range *range,
 			       const struct simple_request *request)
 {
 	const struct rkey_export_header *header = rma->channel->peer->peer_memory.header;
 
-	return window->entry && window->key == request->remote_key &&
-	       request->remote_address >= window->from && request->remote_address <= window->to &&
-	       request->byte_count <= window->to - request->remote_address &&
-	       __atomic_load_n(&window->entry->sequence, __ATOMIC_SEQ_CST) == window->sequence &&
-	       !__atomic_load_n(window->shared ? &header->shared_is_off : &header->is_moving,
+	return range->entry && range->key == request->remote_key &&
+	       request->remote_address >= range->from && request->remote_address <= range->to &&
+	       request->byte_count <= range->to - request->remote_address &&
+	       __atomic_load_n(&range->entry->sequence, __ATOMIC_SEQ_CST) == range->sequence &&
+	       !__atomic_load_n(range->shared ? &header->shared_is_off : &header->is_moving,
 				__ATOMIC_SEQ_CST);
 }
 
@@ -91,24 +81,24 @@ static inline bool range_holds(const struct rma *rma, const struct rma_range *wi
 static inline bool find_target(struct rma *rma, const struct simple_request *request,
 			       struct peer_target *ret_target)
 {
-	struct rma_range *window = request->is_read ? &rma->read_range : &rma->write_range;
+	struct rma_range *range = request->is_read ? &rma->read_range : &rma->write_range;
 
-	if (likely(range_holds(rma, window, request))) {
-		const uint64_t offset = request->remote_address - window->from;
+	if (likely(range_holds(rma, range, request))) {
+		const uint64_t offset = request->remote_address - range->from;
 
-		ret_target->shared = window->shared ? window->shared + offset : NULL;
-		ret_target->address = window->address + offset;
+		ret_target->shared = range->shared ? range->shared + offset : NULL;
+		ret_target->address = range->address + offset;
 		return true;
 	}
 
 	const struct peer_request asked = {request->remote_key, access_of(request),
 					   request->remote_address, request->byte_count};
 
-	window->entry = NULL;
+	range->entry = NULL;
 	if (!peer_memory_allows(&rma->channel->peer->peer_memory, &rma->grant, &rma->view, &asked,
 				ret_target))
 		return false;
-	open_range(rma, window, request, ret_target);
+	open_range(rma, range, request, ret_target);
 	return true;
 }
 
@@ -116,11 +106,11 @@ static inline bool find_target(struct rma *rma, const struct simple_request *req
 static uint64_t key_id(const struct rma *rma)
 {
 	const struct published_key *keys = rma->channel->peer->peer_memory.keys;
-	const struct rma_range *window = &rma->write_range;
+	const struct rma_range *range = &rma->write_range;
 	const struct published_view *view = &rma->view;
 
-	return window->entry ? published_key_id(keys, window->entry, window->sequence)
-			     : published_key_id(keys, view->entry, view->sequence);
+	return range->entry ? published_key_id(keys, range->entry, range->sequence)
+			    : published_key_id(keys, view->entry, view->sequence);
 }
 
 static bool write_far(const struct rma *rma, const struct simple_request *request,
@@ -229,7 +219,7 @@ uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow, time_n
 	uint32_t byte_count = 0;
 	unsigned request_count = 0;
 
-	if (!is_open() || rma->piece_offset || !rma_bypass_simple(qp, REQUEST_BYTES_MAX, &request))
+	if (rma->piece_offset || !rma_bypass_simple(qp, REQUEST_BYTES_MAX, &request))
 		return 0;
 	hazard_begin(channel);
 	if (likely(rma->serial % 2 && rma_serial(rma) == rma->serial)) {
@@ -238,7 +228,7 @@ uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow, time_n
 			    unlikely(!move(rma, &request, &target)))
 				break;
 			rma->message_count++;
-			enter(&books, qp, &request, rma_bypass_simple_done(qp, now));
+			enter(&books, qp, &request, rma_bypass_done(qp, now));
 			byte_count += request.byte_count;
 		} while (qp->requester.cursor != qp->requester.queue.tail &&
 			 ++request_count < REQUESTS_MAX && byte_count < BYTES_MAX &&
@@ -267,67 +257,96 @@ static inline void posted(struct rma *rma, struct qp *qp, struct flow *flow,
 	settle(qp, flow, &books, now);
 }
 
-bool rma_short_post(struct rma *rma, struct qp *qp, struct flow *flow,
-		    const struct send_request *request, time_ns now)
+/* The place of a request in shared pages of the last used range; NULL: it is not there. */
+static inline uint8_t *shared_place(const struct rma_range *range, uint32_t byte_count,
+				    const struct remote_place *remote)
 {
-	struct simple_request simple;
+	const uint64_t offset = remote->address - range->from;
+	const uint64_t range_bytes = range->to - range->from;
+
+	if (unlikely(!range->shared || range->key != remote->key || offset > range_bytes ||
+		     byte_count > range_bytes - offset))
+		return NULL;
+	return range->shared + offset;
+}
+
+/* Whether the peer has neither revoked the key of the range nor moved its pages. */
+static inline bool shared_place_holds(const struct rma *rma, const struct rma_range *range)
+{
+	const struct rkey_export_header *header = rma->channel->peer->peer_memory.header;
+
+	return likely(range->entry &&
+		      __atomic_load_n(&range->entry->sequence, __ATOMIC_SEQ_CST) ==
+			      range->sequence &&
+		      !__atomic_load_n(&header->shared_is_off, __ATOMIC_SEQ_CST));
+}
+
+/* The peer's memory, or ours, has the bytes already. Not inline: the code before it needs few
+ * registers. */
+__attribute__((noinline)) static bool book(struct rma *rma, struct qp *qp,
+					   const struct rma_request *request, uint32_t byte_count,
+					   time_ns now)
+{
+	const struct simple_request simple = {
+		.byte_count = byte_count,
+		.is_read = request->is_read,
+		.flags = request->flags,
+		.wr_id = request->wr_id,
+	};
+
+	posted(rma, qp, rma->flow, &simple, now);
+	return true;
+}
+
+/* Moves the bytes of a request that does not act in shared pages of the last used range. */
+__attribute__((noinline)) static bool move_otherwise(struct rma *rma,
+						     const struct rma_request *request,
+						     const struct sge *sge, uint8_t *bytes)
+{
+	const struct simple_request simple = {
+		.bytes = bytes,
+		.remote_address = request->remote->address,
+		.byte_count = sge->byte_count,
+		.remote_key = request->remote->key,
+		.is_read = request->is_read,
+	};
 	struct peer_target target;
 
-	if (unlikely(!is_open() || rma->piece_offset ||
-		     !rma_bypass_may_post(qp, request, REQUEST_BYTES_MAX, &simple)))
+	return find_target(rma, &simple, &target) && move(rma, &simple, &target);
+}
+
+bool rma_short_post(struct rma *rma, struct qp *qp, const struct rma_request *request,
+		    const struct sge *sge, time_ns now)
+{
+	const bool is_read = request->is_read;
+	const struct rma_range *range = is_read ? &rma->read_range : &rma->write_range;
+	uint8_t *place = shared_place(range, sge->byte_count, request->remote);
+	bool is_moved = false;
+
+	/* The peer's processor may look at that place all the time, and takes as long to give it
+	 * away as the checks take. */
+	if (likely(place) && !is_read)
+		cache_line_want(place);
+
+	uint8_t *bytes =
+		rma_bypass_bytes(qp, is_read, request->flags, sge, REQUEST_BYTES_MAX, &rma->local);
+
+	if (unlikely(!bytes || rma->piece_offset || !rma_bypass_is_next(qp)))
 		return false;
 	hazard_begin(rma->channel);
-	if (likely(rma->serial % 2 && rma_serial(rma) == rma->serial &&
-		   find_target(rma, &simple, &target) && move(rma, &simple, &target))) {
-		posted(rma, qp, flow, &simple, now);
-		return true;
+	if (likely(rma->serial % 2 && rma_serial(rma) == rma->serial)) {
+		if (unlikely(!place || !shared_place_holds(rma, range))) {
+			is_moved = move_otherwise(rma, request, sge, bytes);
+		} else if (is_read) {
+			memcpy(bytes, place, sge->byte_count);
+			is_moved = true;
+		} else {
+			bytes_write(bytes, sge->byte_count, place);
+			is_moved = !memory_guard_has_gaps();
+		}
 	}
+	if (likely(is_moved))
+		return book(rma, qp, request, sge->byte_count, now);
 	hazard_end(rma->channel);
 	return false;
-}
-
-void rma_short_remember(struct rma_template *template, struct rma *rma, struct qp *qp,
-			struct flow *flow, const struct send_request *request,
-			const uint32_t *generation_at)
-{
-	const struct rma_range *window = &rma->write_range;
-	const struct channel *channel = rma->channel;
-	const struct sge *sge = request->sges;
-
-	if (request->opcode != SEND_RDMA_WRITE || !window->entry || !window->shared ||
-	    window->to - window->from < sge->byte_count)
-		return;
-	*template = (struct rma_template){
-		.qp = qp,
-		.last = qp,
-		.rma = rma,
-		.flow = flow,
-		.channel = channel,
-		.local = template_local(qp, request),
-		.remote_key = window->key,
-		.remote = {window->from, window->to - window->from - sge->byte_count,
-			   window->shared},
-		.generation = flow->generation,
-		.serial = rma->serial,
-		.sequence = window->sequence,
-		.generation_at = generation_at,
-		.serial_at = &channel->rma_out->grants[rma->index].serial,
-		.sequence_at = &window->entry->sequence,
-		.is_off_at = &channel->peer->peer_memory.header->shared_is_off,
-		.is_closed_at = &channel->out.shared->closed,
-	};
-}
-
-void rma_short_book(struct rma_template *template, uint64_t wr_id, uint32_t flags, time_ns now)
-{
-	const struct simple_request request = {
-		.byte_count = template->local.byte_count,
-		.flags = flags,
-		.wr_id = wr_id,
-	};
-	struct qp *qp = template->qp;
-
-	posted(template->rma, qp, template->flow, &request, now);
-	if (unlikely(qp->state != QP_RTS))
-		template->qp = NULL;
 }

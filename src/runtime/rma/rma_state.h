@@ -41,8 +41,10 @@ struct rma_range {
 /* A queue pair that has asked for RMA. The fields that every request reads come first. */
 struct rma {
 	struct channel *channel; /* NULL: the channel is closed */
-	const struct flow *flow;
-	uint32_t serial; /* of the grant in the field below; 0: no grant */
+	struct flow *flow;
+	uint64_t epoch;		      /* in which flow and queue pair were found fit for RMA */
+	struct template_region local; /* of the last WRITE */
+	uint32_t serial;	      /* of the grant in the field below; 0: no grant */
 	uint32_t index;
 	uint32_t ask_number;
 	uint32_t message_count;

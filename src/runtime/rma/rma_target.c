@@ -61,8 +61,8 @@ static void end_those_of(const struct channel *channel)
 
 void rma_target_end_all(struct process_runtime *runtime)
 {
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		end_those_of(runtime->channels[i]);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		end_those_of(runtime->direct.channels[i]);
 }
 
 void rma_target_close(struct channel *channel)

@@ -167,8 +167,8 @@ static void move_out(struct shared_mr *shared_mr, struct shared_mr_range *range)
 		return;
 	}
 	/* The program may now change its own copy. The file keeps the bytes as they were sent. */
-	if (shared_mr->is_lent &&
-	    shared_mr->is_lent(shared_mr->context, range->address, range->byte_count))
+	if (shared_mr->is_external &&
+	    shared_mr->is_external(shared_mr->context, range->address, range->byte_count))
 		return;
 	give_place_back(shared_mr, range->place, range->byte_count);
 }
@@ -245,7 +245,7 @@ static void note_other(struct shared_mr *shared_mr, const uint8_t *bytes, uint64
 		(struct other_range){bytes, bytes + byte_count, is_reached};
 }
 
-static bool adopt(struct shared_mr *shared_mr, uint8_t *begin, size_t byte_count)
+static bool share(struct shared_mr *shared_mr, uint8_t *begin, size_t byte_count)
 {
 	struct shared_mr_range *range = &shared_mr->ranges[shared_mr->range_count];
 
@@ -303,7 +303,7 @@ uint64_t shared_mr_take(struct shared_mr *shared_mr, uint8_t *bytes, uint64_t by
 		range->users++;
 	} else if (is_worth_moving(shared_mr, begin, end)) {
 		is_shared_mr = own_mappings_may_move() && own_mapping_is_movable(begin, end) &&
-			       adopt(shared_mr, (uint8_t *)begin, (size_t)(end - begin));
+			       share(shared_mr, (uint8_t *)begin, (size_t)(end - begin));
 		/* The checks are slow too, so a failed attempt counts against the limit. */
 		if (!is_shared_mr)
 			shared_mr->returned_count++;

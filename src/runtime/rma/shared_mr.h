@@ -50,7 +50,7 @@ struct shared_mr {
 	unsigned other_count;
 	/* Optional: whether peers may still copy zcopy payloads from there
 	 * (runtime/zcopy/zcopy_send.h). */
-	bool (*is_lent)(void *context, const uint8_t *bytes, size_t byte_count);
+	bool (*is_external)(void *context, const uint8_t *bytes, size_t byte_count);
 	void *context;
 	struct shared_mr_range ranges[SHARED_MR_RANGES_MAX];
 	struct other_range others[SHARED_MR_OTHERS_MAX];

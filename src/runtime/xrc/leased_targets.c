@@ -42,18 +42,18 @@ static bool settle_debts(struct process_runtime *runtime)
 {
 	unsigned done = 0;
 
-	while (done < runtime->owed_count) {
-		const struct owed_record *owed = &runtime->owed[done];
+	while (done < runtime->xrc_debts.count) {
+		const struct owed_record *owed = &runtime->xrc_debts.records[done];
 
 		if (!put_record(runtime, owed->kind, owed->adapter_index, owed->word, NULL, 0))
 			break;
 		done++;
 	}
-	runtime->owed_count -= done;
-	if (done && runtime->owed_count)
-		memmove(runtime->owed, runtime->owed + done,
-			runtime->owed_count * sizeof(*runtime->owed));
-	return runtime->owed_count == 0;
+	runtime->xrc_debts.count -= done;
+	if (done && runtime->xrc_debts.count)
+		memmove(runtime->xrc_debts.records, runtime->xrc_debts.records + done,
+			runtime->xrc_debts.count * sizeof(*runtime->xrc_debts.records));
+	return runtime->xrc_debts.count == 0;
 }
 
 void xrc_leases_say(struct adapter *adapter, enum record_kind kind, uint32_t word)
@@ -70,13 +70,14 @@ void xrc_leases_say(struct adapter *adapter, enum record_kind kind, uint32_t wor
 	}
 
 	struct owed_record *owed =
-		realloc(runtime->owed, (runtime->owed_count + 1) * sizeof(*runtime->owed));
+		realloc(runtime->xrc_debts.records,
+			(runtime->xrc_debts.count + 1) * sizeof(*runtime->xrc_debts.records));
 
 	/* Without memory softibd learns of it when this process ends. */
 	if (!owed)
 		return;
-	runtime->owed = owed;
-	owed[runtime->owed_count++] = record;
+	runtime->xrc_debts.records = owed;
+	owed[runtime->xrc_debts.count++] = record;
 }
 
 bool xrc_lease_return(struct adapter *adapter, struct qp_object *object)
@@ -103,9 +104,9 @@ bool xrc_lease_return(struct adapter *adapter, struct qp_object *object)
 
 void xrc_leases_return_idle(struct process_runtime *runtime, time_ns now)
 {
-	runtime->give_back_at = TIME_NEVER;
-	if (unlikely(runtime->owed_count) && !settle_debts(runtime))
-		runtime->give_back_at = now + GIVE_BACK_NS;
+	runtime->xrc_debts.give_back_at = TIME_NEVER;
+	if (unlikely(runtime->xrc_debts.count) && !settle_debts(runtime))
+		runtime->xrc_debts.give_back_at = now + GIVE_BACK_NS;
 	for (unsigned i = 0; i < runtime->adapter_limit; i++) {
 		struct adapter *adapter = runtime->adapters[i];
 
@@ -116,7 +117,7 @@ void xrc_leases_return_idle(struct process_runtime *runtime, time_ns now)
 				container_of(link, struct qp_object, borrowed_link);
 
 			if (shared_target_may_go(object) && !xrc_lease_return(adapter, object))
-				runtime->give_back_at = now + GIVE_BACK_NS;
+				runtime->xrc_debts.give_back_at = now + GIVE_BACK_NS;
 		}
 	}
 }

@@ -12,12 +12,12 @@
 #include "net/hca/shared_target.h"
 
 enum {
-	BORROW_TRIES_MAX = 20000,
-	BORROW_TRIES_PATIENT =
+	LEASE_TRIES_MAX = 20000,
+	LEASE_TRIES_BEFORE_RECALL =
 		500, /* then softibd is told to take the target even in the middle of a message */
 };
 
-#define BORROW_PAUSE_NS MICROSECONDS(100)
+#define LEASE_PAUSE_NS MICROSECONDS(100)
 
 static int ask_number(struct adapter *adapter, const char *text, const char *name,
 		      uint32_t *ret_number)
@@ -230,7 +230,7 @@ void adapter_target_close(struct adapter *adapter, struct qp_object *object)
 
 int adapter_target_hold(struct adapter *adapter, struct qp_object *object)
 {
-	const struct timespec pause = {.tv_nsec = BORROW_PAUSE_NS};
+	const struct timespec pause = {.tv_nsec = LEASE_PAUSE_NS};
 	struct process_runtime *runtime = adapter->runtime;
 	uint32_t domain_id = object->xrcd ? object->xrcd->id : 0;
 	uint32_t qpn = object->qp.qpn;
@@ -238,7 +238,7 @@ int adapter_target_hold(struct adapter *adapter, struct qp_object *object)
 
 	/* softibd may make the target shared while this process works with it. */
 	object->pin_count++;
-	for (unsigned i = 0; object->is_away && i < BORROW_TRIES_MAX; i++) {
+	for (unsigned i = 0; object->is_away && i < LEASE_TRIES_MAX; i++) {
 		runtime_progress(runtime, runtime_now());
 		if (!object->is_away)
 			break;
@@ -249,7 +249,8 @@ int adapter_target_hold(struct adapter *adapter, struct qp_object *object)
 		runtime_unlock(runtime);
 		if (error == -EAGAIN)
 			error = ask_about_target(adapter, "target-borrow", domain_id, qpn,
-						 i < BORROW_TRIES_PATIENT ? "" : ",\"now\":true");
+						 i < LEASE_TRIES_BEFORE_RECALL ? ""
+									       : ",\"now\":true");
 		if (error != -EAGAIN || i > 10)
 			nanosleep(&pause, NULL);
 		runtime_lock(runtime);

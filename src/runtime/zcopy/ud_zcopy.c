@@ -11,11 +11,11 @@
 #include "runtime/rma/rma_state.h"
 #include "runtime/zcopy/zcopy_send.h"
 #include "net/transport/completion_ring.h"
-#include "net/transport/fast/short_packets.h"
+#include "net/transport/fast/fast_send.h"
 #include "wire/packet.h"
 
 enum {
-	LOANS_MAX =
+	ZCOPIES_MAX =
 		256, /* per ring, a power of two: the ring has room for about so many of 2 KiB */
 	/* A receiver that made the sender wait gets copies; twice as many each time, unless it took
 	 * a good number of zcopies in between. */
@@ -35,9 +35,9 @@ struct ud_zcopy {
 	uint32_t byte_count;
 };
 
-static struct ud_zcopy *loan_at(const struct ud_zcopies *zcopies, uint32_t position)
+static struct ud_zcopy *zcopy_at(const struct ud_zcopies *zcopies, uint32_t position)
 {
-	return &zcopies->zcopies[position % LOANS_MAX];
+	return &zcopies->zcopies[position % ZCOPIES_MAX];
 }
 
 /* Whether the program took the completion of the last datagram before it posted this one, and
@@ -56,27 +56,27 @@ static inline bool waits_for_each(struct channel *channel, const struct send_que
 }
 
 /* A program that waits for events does not poll, so zcopies would not end in time. */
-static inline bool may_lend(const struct process_runtime *runtime, const struct qp *qp,
-			    struct channel *channel)
+static inline bool may_go_by_reference(const struct process_runtime *runtime, const struct qp *qp,
+				       struct channel *channel)
 {
 	const struct send_queue *queue = &qp->requester.queue;
 	const struct completion_ring *ring = qp->completions[SIDE_SEND];
 	struct ud_zcopies *zcopies = &channel->zcopies;
 
-	if (runtime->progress_mode != PROGRESS_STAYING_OUT || !ring || ring->armed ||
+	if (runtime->progress.mode != PROGRESS_STAYING_OUT || !ring || ring->armed ||
 	    waits_for_each(channel, queue, ring) ||
 	    !zcopy_peer_takes(&runtime->rkey_export, channel))
 		return false;
 	/* Requests end in order. The zcopies of one ring do, too, but not those of two rings. */
-	if (queue->done != queue->started && qp->header_cache.route != channel)
+	if (queue->done != queue->started && qp->owner_zcopy != channel)
 		return false;
 	if (unlikely(zcopies->copies_left)) {
 		zcopies->copies_left--;
 		return false;
 	}
 	if (unlikely(!zcopies->zcopies))
-		zcopies->zcopies = calloc(LOANS_MAX, sizeof(*zcopies->zcopies));
-	return zcopies->zcopies && zcopies->tail - zcopies->head < LOANS_MAX;
+		zcopies->zcopies = calloc(ZCOPIES_MAX, sizeof(*zcopies->zcopies));
+	return zcopies->zcopies && zcopies->tail - zcopies->head < ZCOPIES_MAX;
 }
 
 static void remember(struct process_runtime *runtime, struct qp *qp, struct channel *channel,
@@ -84,11 +84,11 @@ static void remember(struct process_runtime *runtime, struct qp *qp, struct chan
 {
 	struct ud_zcopies *zcopies = &channel->zcopies;
 
-	*loan_at(zcopies, zcopies->tail++) = *zcopy;
-	qp->header_cache.route = channel;
+	*zcopy_at(zcopies, zcopies->tail++) = *zcopy;
+	qp->owner_zcopy = channel;
 	if (unlikely(!list_is_linked(&zcopies->link))) {
 		zcopies->since = 0;
-		list_append(&runtime->lending, &zcopies->link);
+		list_append(&runtime->zcopy_channels, &zcopies->link);
 	}
 }
 
@@ -101,9 +101,9 @@ static inline void want_records(const struct ring_producer *out, uint32_t byte_c
 	cache_line_want(out->data + (position & (out->data_bytes - 1)));
 }
 
-static IN_LINE bool lend(struct process_runtime *runtime, struct qp *qp, struct flow *flow,
+static bool write_record(struct process_runtime *runtime, struct qp *qp, struct flow *flow,
 			 const struct send_request *request, struct fast_packet *packet,
-			 bool is_repeated, time_ns now)
+			 time_ns now)
 {
 	const uint32_t byte_count = packet->byte_count + (uint32_t)sizeof(struct ud_zcopy_ticket);
 	struct channel *channel = flow->channel;
@@ -125,10 +125,7 @@ static IN_LINE bool lend(struct process_runtime *runtime, struct qp *qp, struct 
 
 	memcpy(body, &ticket, sizeof(ticket));
 	packet->is_zcopy = true;
-	if (is_repeated)
-		fast_template_headers(qp, body + sizeof(ticket));
-	else
-		fast_write_posted(qp, request, packet, body + sizeof(ticket));
+	fast_write(qp, QP_UD, request, packet, body + sizeof(ticket));
 	direct_record_commit(qp, flow, byte_count, RECORD_UD_ZCOPY, 1);
 	want_records(&channel->out, byte_count);
 	flow_count(flow, 1, (packet->byte_count + ICRC_BYTES) / 4);
@@ -140,28 +137,15 @@ static IN_LINE bool lend(struct process_runtime *runtime, struct qp *qp, struct 
 			 .place = (uint32_t)place,
 			 .byte_count = packet->payload_bytes,
 		 });
-	fast_enqueue(qp, now, request, packet);
+	fast_enqueue(qp, QP_UD, now, request, packet);
 	return true;
 }
 
 bool ud_zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
 		   const struct send_request *request, struct fast_packet *packet, time_ns now)
 {
-	return qp->type == QP_UD && !(request->flags & SEND_INLINE) &&
-	       packet->payload_bytes <= flow->mtu &&
-	       may_lend(adapter->runtime, qp, flow->channel) &&
-	       lend(adapter->runtime, qp, flow, request, packet, false, now);
-}
-
-/* The other conditions of may_lend held for the last datagram, and nothing was done since. */
-bool ud_zcopy_post_payload(struct adapter *adapter, struct qp *qp, struct flow *flow,
-			   const struct send_request *request, struct fast_packet *packet,
-			   time_ns now)
-{
-	const struct ud_zcopies *zcopies = &flow->channel->zcopies;
-
-	return likely(!zcopies->copies_left && zcopies->tail - zcopies->head < LOANS_MAX) &&
-	       lend(adapter->runtime, qp, flow, request, packet, true, now);
+	return may_go_by_reference(adapter->runtime, qp, flow->channel) &&
+	       write_record(adapter->runtime, qp, flow, request, packet, now);
 }
 
 /* The reader is past the record, as far as the sender has looked: its room may be another record's.
@@ -187,7 +171,7 @@ static bool return_read(struct channel *channel, time_ns now)
 
 	(void)ring_room(&channel->out);
 	while (zcopies->head != zcopies->tail) {
-		const struct ud_zcopy *zcopy = loan_at(zcopies, zcopies->head);
+		const struct ud_zcopy *zcopy = zcopy_at(zcopies, zcopies->head);
 
 		if (zcopies->head == zcopies->taken_back && !is_read(channel, zcopy))
 			break;
@@ -214,7 +198,7 @@ bool ud_zcopies_return(struct process_runtime *runtime, time_ns now)
 {
 	bool any = false;
 
-	list_for_each_safe (link, &runtime->lending)
+	list_for_each_safe (link, &runtime->zcopy_channels)
 		any |= return_read(channel_of(link), now);
 	return any;
 }
@@ -243,8 +227,8 @@ static void take_back_channel(const struct process_runtime *runtime, struct chan
 	if (zcopies->taken_back != zcopies->tail && !runtime->is_abandoned) {
 		(void)ring_room(&channel->out);
 		for (uint32_t i = zcopies->taken_back; i != zcopies->tail; i++)
-			if (!is_read(channel, loan_at(zcopies, i)))
-				fill_room(runtime, loan_at(zcopies, i));
+			if (!is_read(channel, zcopy_at(zcopies, i)))
+				fill_room(runtime, zcopy_at(zcopies, i));
 		(void)__atomic_add_fetch(&channel->rma_out->ud_zcopy_serial, 1, __ATOMIC_SEQ_CST);
 	}
 	zcopies->taken_back = zcopies->tail;
@@ -265,7 +249,7 @@ bool ud_zcopies_watch(struct process_runtime *runtime, time_ns now)
 {
 	bool any = false;
 
-	list_for_each_safe (link, &runtime->lending) {
+	list_for_each_safe (link, &runtime->zcopy_channels) {
 		struct channel *channel = channel_of(link);
 		struct ud_zcopies *zcopies = &channel->zcopies;
 
@@ -284,19 +268,19 @@ bool ud_zcopies_watch(struct process_runtime *runtime, time_ns now)
 
 void ud_zcopies_take_back(struct process_runtime *runtime)
 {
-	list_for_each (link, &runtime->lending)
+	list_for_each (link, &runtime->zcopy_channels)
 		take_back_channel(runtime, channel_of(link));
 }
 
 void ud_zcopies_take_back_from(struct process_runtime *runtime, const struct qp *qp)
 {
 	ud_zcopies_take_back(runtime);
-	list_for_each (link, &runtime->lending) {
+	list_for_each (link, &runtime->zcopy_channels) {
 		struct ud_zcopies *zcopies = &channel_of(link)->zcopies;
 
 		for (uint32_t i = zcopies->head; i != zcopies->tail; i++)
-			if (loan_at(zcopies, i)->qp == qp)
-				loan_at(zcopies, i)->qp = NULL;
+			if (zcopy_at(zcopies, i)->qp == qp)
+				zcopy_at(zcopies, i)->qp = NULL;
 	}
 }
 

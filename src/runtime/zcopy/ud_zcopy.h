@@ -43,12 +43,6 @@ MUST_USE bool ud_zcopy_post(struct adapter *adapter, struct qp *qp, struct flow 
 			    const struct send_request *request, struct fast_packet *packet,
 			    time_ns now);
 
-/* ud_zcopy_post for a request that directly follows another UD zcopy, while nothing else was done,
- * and differs from it only in its payload (fast_may_post_payload). */
-MUST_USE bool ud_zcopy_post_payload(struct adapter *adapter, struct qp *qp, struct flow *flow,
-				    const struct send_request *request, struct fast_packet *packet,
-				    time_ns now);
-
 /* Ends the requests whose records have been read. Returns whether there were any. */
 bool ud_zcopies_return(struct process_runtime *runtime, time_ns now);
 /* ud_zcopies_return by the clock, now and then: zcopies to receivers that take nothing are taken

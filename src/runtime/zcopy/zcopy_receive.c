@@ -6,7 +6,9 @@
 #include "runtime/rma/rma_state.h"
 #include "runtime/zcopy/zcopy_send.h"
 #include "runtime/packets/receive.h"
-#include "net/transport/fast/fast_path.h"
+#include "net/transport/fast/fast_copy.h"
+#include "net/transport/fast/fast_receive.h"
+#include "net/transport/fast/fast_send.h"
 #include "wire/packet.h"
 
 enum {
@@ -15,8 +17,8 @@ enum {
 };
 
 /* A record after it was read. */
-struct pulled {
-	struct zcopy_source pull;
+struct zcopy_record {
+	struct zcopy_source source;
 	const struct peer_memory *peer_memory;
 	struct zcopy_ticket ticket;
 	uint32_t header_bytes;
@@ -25,13 +27,13 @@ struct pulled {
 
 /* Copies the payload. Returns whether it was valid all the while: a sender that revokes a message
  * changes the serial before the memory is used for anything else. */
-static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
+static bool fetch(const struct zcopy_source *source, uint8_t *ret_bytes)
 {
-	const struct pulled *pulled = container_of(pull, struct pulled, pull);
-	const struct rkey_export_header *header = pulled->peer_memory->header;
-	const struct zcopy_ticket *ticket = &pulled->ticket;
+	const struct zcopy_record *zcopy = container_of(source, struct zcopy_record, source);
+	const struct rkey_export_header *header = zcopy->peer_memory->header;
+	const struct zcopy_ticket *ticket = &zcopy->ticket;
 
-	memcpy(ret_bytes, pulled->peer_memory->shared + ticket->place, ticket->byte_count);
+	memcpy(ret_bytes, zcopy->peer_memory->shared + ticket->place, ticket->byte_count);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return (uint16_t)__atomic_load_n(&header->zcopy_serials[ticket->serial_index],
 					 __ATOMIC_RELAXED) == ticket->serial;
@@ -39,7 +41,7 @@ static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
 
 /* Checks a copy, which the peer can't change. */
 static inline bool read_record(const struct channel *channel, const struct ring_record *record,
-			       struct pulled *ret_zcopy)
+			       struct zcopy_record *ret_zcopy)
 {
 	struct zcopy_ticket *ticket = &ret_zcopy->ticket;
 
@@ -54,7 +56,7 @@ static inline bool read_record(const struct channel *channel, const struct ring_
 		return false;
 	memcpy(ticket, ret_zcopy->body + ret_zcopy->header_bytes, sizeof(*ticket));
 	ret_zcopy->peer_memory = &channel->peer->peer_memory;
-	ret_zcopy->pull = (struct zcopy_source){ticket->byte_count, record->packet_count, fetch};
+	ret_zcopy->source = (struct zcopy_source){ticket->byte_count, record->packet_count, fetch};
 	return likely(ticket->byte_count && ticket->byte_count <= FAST_ZCOPY_BYTES_MAX &&
 		      ticket->place <= RKEY_EXPORT_SHARED_BYTES - ticket->byte_count &&
 		      ticket->serial_index < RKEY_EXPORT_ZCOPY_SERIALS);
@@ -64,32 +66,32 @@ struct qp *zcopy_receive(struct process_runtime *runtime, const struct channel *
 			 time_ns now, const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
-	struct pulled pulled;
+	struct zcopy_record zcopy;
 
-	if (unlikely(!adapter || !read_record(channel, record, &pulled)))
+	if (unlikely(!adapter || !read_record(channel, record, &zcopy)))
 		return NULL;
-	runtime->zcopy_bytes += pulled.ticket.byte_count;
-	return hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port, pulled.body,
-				 &pulled.pull);
+	runtime->rounds.zcopy_bytes += zcopy.ticket.byte_count;
+	return hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port, zcopy.body,
+				 &zcopy.source);
 }
 
 void zcopy_receive_packets(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			   const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
-	struct pulled pulled;
+	struct zcopy_record zcopy;
 
-	if (!read_record(channel, record, &pulled)) {
-		runtime->malformed++;
+	if (!read_record(channel, record, &zcopy)) {
+		runtime->drops.malformed++;
 		return;
 	}
 	if (!adapter)
 		return;
 
-	const uint32_t byte_count = pulled.header_bytes + ((pulled.ticket.byte_count + 3) & ~3u);
+	const uint32_t byte_count = zcopy.header_bytes + ((zcopy.ticket.byte_count + 3) & ~3u);
 	uint8_t *bytes = calloc(1, byte_count);
 
-	if (bytes && fetch(&pulled.pull, bytes + pulled.header_bytes)) {
+	if (bytes && fetch(&zcopy.source, bytes + zcopy.header_bytes)) {
 		const struct ring_record whole = {
 			.byte_count = byte_count,
 			.kind = RECORD_PACKET,
@@ -98,10 +100,10 @@ void zcopy_receive_packets(struct process_runtime *runtime, struct channel *chan
 			.body = bytes,
 		};
 
-		memcpy(bytes, pulled.body, pulled.header_bytes);
+		memcpy(bytes, zcopy.body, zcopy.header_bytes);
 		receive_direct_record(runtime, channel, now, &whole);
 	} else {
-		hca_zcopy_failed(&adapter->hca, (uint8_t)record->port, pulled.body);
+		hca_zcopy_failed(&adapter->hca, (uint8_t)record->port, zcopy.body);
 	}
 	free(bytes);
 }

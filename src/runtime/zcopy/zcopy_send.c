@@ -7,11 +7,12 @@
 #include "runtime/rma/shared_mr.h"
 #include "runtime/runtime_state.h"
 #include "runtime/fast/direct_records.h"
+#include "runtime/fast/send_form.h"
 #include "runtime/packets/wire_bytes.h"
 #include "runtime/rma/rma_state.h"
 #include "runtime/zcopy/ud_zcopy.h"
 #include "net/memory/memory.h"
-#include "net/transport/fast/short_packets.h"
+#include "net/transport/fast/fast_send.h"
 #include "wire/packet.h"
 
 void zcopy_open(const struct process_runtime *runtime, struct channel *channel)
@@ -52,10 +53,10 @@ void zcopy_revoke(struct qp *qp)
 /* Part of memory, and whether a zcopy message is being sent from it. */
 struct zcopy {
 	const uint8_t *begin, *end;
-	bool is_lent;
+	bool is_sending;
 };
 
-static void look_for_loan(struct qp_object *object, void *context)
+static void look_for_send(struct qp_object *object, void *context)
 {
 	struct zcopy *zcopy = context;
 	const struct qp *qp = &object->qp;
@@ -74,7 +75,7 @@ static void look_for_loan(struct qp_object *object, void *context)
 			continue;
 		bytes = memory_place(qp->environment->memory, qp->pd, sge->lkey, sge->address,
 				     sge->byte_count, 0);
-		zcopy->is_lent |=
+		zcopy->is_sending |=
 			!bytes || (bytes < zcopy->end && zcopy->begin < bytes + sge->byte_count);
 	}
 }
@@ -86,8 +87,8 @@ bool zcopy_is_sending_from(const struct process_runtime *runtime, const uint8_t 
 
 	for (unsigned i = 0; i < SESSION_ADAPTERS_MAX; i++)
 		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
-			hca_for_each_qp(&runtime->adapters[i]->hca, look_for_loan, &zcopy);
-	return zcopy.is_lent;
+			hca_for_each_qp(&runtime->adapters[i]->hca, look_for_send, &zcopy);
+	return zcopy.is_sending;
 }
 
 /* Says where the payload lies; false: not in memory that the peer can read. */
@@ -130,8 +131,7 @@ bool zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
 {
 	struct zcopy_ticket ticket;
 
-	if (qp->type != QP_RC || request->flags & SEND_INLINE || qp->path_mtu > flow->mtu ||
-	    !make_ticket(adapter->runtime, qp, flow->channel, packet, &ticket))
+	if (!make_ticket(adapter->runtime, qp, flow->channel, packet, &ticket))
 		return false;
 
 	uint8_t *body = direct_record_reserve(flow->channel,
@@ -140,8 +140,8 @@ bool zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
 	if (unlikely(!body))
 		return false;
 	packet->is_zcopy = true;
-	fast_write_posted(qp, request, packet, body);
-	fast_enqueue(qp, now, request, packet);
+	fast_write(qp, QP_RC, request, packet, body);
+	fast_enqueue(qp, QP_RC, now, request, packet);
 	commit(qp, flow, packet, &ticket, body);
 	return true;
 }
@@ -151,8 +151,8 @@ bool zcopy_send_queued(struct adapter *adapter, struct qp *qp, struct flow *flow
 	struct fast_packet packet;
 	struct zcopy_ticket ticket;
 
-	if (!adapter->runtime->may_go_fast || qp->path_mtu > flow->mtu ||
-	    !fast_next_zcopy(qp, &packet) ||
+	if (!adapter->runtime->may_go_fast || !(adapter->runtime->forms >> FORM_BY_REFERENCE & 1) ||
+	    qp->path_mtu > flow->mtu || !fast_next_zcopy(qp, &packet) ||
 	    !make_ticket(adapter->runtime, qp, flow->channel, &packet, &ticket))
 		return false;
 
@@ -161,7 +161,9 @@ bool zcopy_send_queued(struct adapter *adapter, struct qp *qp, struct flow *flow
 
 	if (unlikely(!body))
 		return false;
-	fast_write(qp, now, &packet, body);
+	fast_write_next(qp, &packet, body);
+	fast_advance(qp, QP_RC, now, send_queue_slot(&qp->requester.queue, qp->requester.cursor),
+		     &packet);
 	commit(qp, flow, &packet, &ticket, body);
 	return true;
 }

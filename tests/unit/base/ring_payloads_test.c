@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Repeats in stamped rings: content, order and room among records, and a producer of nonsense.
- * Covers: base/ring_consumer.c */
+/* Payload records in stamped rings: content, order and room among records, and a producer of
+ * nonsense. Covers: base/ring_consumer.c */
 #include "base/ring_payloads.h"
 
 #include <setjmp.h>
@@ -65,30 +65,30 @@ static bool put_record(struct pair *pair, uint32_t byte_count, uint8_t fill)
 }
 
 /* A run of one. */
-static const uint8_t *peek_repeat(const struct ring_consumer *consumer, uint32_t byte_count)
+static const uint8_t *peek_payload(const struct ring_consumer *consumer, uint32_t byte_count)
 {
-	const struct ring_payloads repeats = ring_payloads_begin(consumer, byte_count);
+	const struct ring_payloads payloads = ring_payloads_begin(consumer, byte_count);
 
-	return ring_payloads_peek(&repeats);
+	return ring_payloads_peek(&payloads);
 }
 
-static void take_repeat(struct ring_consumer *consumer, uint32_t byte_count)
+static void take_payload(struct ring_consumer *consumer, uint32_t byte_count)
 {
-	struct ring_payloads repeats = ring_payloads_begin(consumer, byte_count);
+	struct ring_payloads payloads = ring_payloads_begin(consumer, byte_count);
 
-	ring_payloads_take(&repeats);
-	ring_payloads_end(&repeats, consumer);
+	ring_payloads_take(&payloads);
+	ring_payloads_end(&payloads, consumer);
 }
 
-static uint8_t *reserve_repeat(const struct ring_producer *producer, uint32_t byte_count)
+static uint8_t *reserve_payload(const struct ring_producer *producer, uint32_t byte_count)
 {
-	return ring_payloads_room(producer, byte_count) ? ring_payload_place(producer, byte_count)
-							: NULL;
+	return ring_fits_payload(producer, byte_count) ? ring_payload_place(producer, byte_count)
+						       : NULL;
 }
 
-static bool put_repeat(struct pair *pair, uint32_t byte_count, uint8_t fill)
+static bool put_payload(struct pair *pair, uint32_t byte_count, uint8_t fill)
 {
-	uint8_t *bytes = reserve_repeat(&pair->producer, byte_count);
+	uint8_t *bytes = reserve_payload(&pair->producer, byte_count);
 
 	if (!bytes)
 		return false;
@@ -121,15 +121,15 @@ static void write_stamp(struct pair *pair, uint64_t position, uint64_t form)
 	*at = ring_stamp(pair->producer.stamp_seed, position) ^ form;
 }
 
-static void test_repeats_come_out_behind_their_record(void **state)
+static void test_payloads_come_out_behind_their_record(void **state)
 {
 	struct pair *pair = *state;
 
 	assert_true(put_record(pair, 40, 1));
-	assert_true(put_repeat(pair, SHORT, 2));
-	assert_true(put_repeat(pair, LONG, 3));
-	assert_true(put_repeat(pair, SHORT, 4));
-	/* A line of the record, and one of repeats. */
+	assert_true(put_payload(pair, SHORT, 2));
+	assert_true(put_payload(pair, LONG, 3));
+	assert_true(put_payload(pair, SHORT, 4));
+	/* A line of the record, and one of payload records. */
 	assert_int_equal(pair->producer.tail, 2 * RING_CACHE_LINE);
 	expect_next(pair, KIND, 40, 1);
 	expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 2);
@@ -139,12 +139,12 @@ static void test_repeats_come_out_behind_their_record(void **state)
 	assert_false(pair->consumer.is_corrupt);
 }
 
-/* Whole lines are begun on one, and do not wrap: short repeats up to there. */
+/* Whole lines are begun on one, and do not wrap: short payload records up to there. */
 static void go_to_line(struct pair *pair, uint64_t room)
 {
 	while (pair->producer.tail % RING_CACHE_LINE ||
 	       DATA_BYTES - pair->producer.tail % DATA_BYTES < room) {
-		assert_true(put_repeat(pair, SHORT, 0));
+		assert_true(put_payload(pair, SHORT, 0));
 		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 0);
 		(void)!ring_release(&pair->consumer);
 		(void)ring_room(&pair->producer);
@@ -159,7 +159,7 @@ static void test_every_size_takes_the_smaller_form_that_holds_it(void **state)
 		const uint32_t lines_bytes = (16 + byte_count + 63) / 64 * 64;
 		uint64_t before = pair->producer.tail;
 
-		assert_true(put_repeat(pair, byte_count, (uint8_t)byte_count));
+		assert_true(put_payload(pair, byte_count, (uint8_t)byte_count));
 		assert_int_equal(pair->producer.tail - before, byte_count <= SHORT  ? 16
 							       : byte_count <= LONG ? 32
 										    : lines_bytes);
@@ -181,23 +181,23 @@ static void test_peek_shows_only_what_is_asked_for(void **state)
 {
 	struct pair *pair = *state;
 
-	assert_null(peek_repeat(&pair->consumer, SHORT));
+	assert_null(peek_payload(&pair->consumer, SHORT));
 	assert_true(put_record(pair, 8, 1));
-	assert_null(peek_repeat(&pair->consumer, SHORT));
-	assert_true(put_repeat(pair, SHORT, 2));
-	assert_true(put_repeat(pair, LONG, 3));
+	assert_null(peek_payload(&pair->consumer, SHORT));
+	assert_true(put_payload(pair, SHORT, 2));
+	assert_true(put_payload(pair, LONG, 3));
 	assert_true(put_record(pair, 8, 4));
 	expect_next(pair, KIND, 8, 1);
-	assert_null(peek_repeat(&pair->consumer, LONG));
-	expect_bytes(peek_repeat(&pair->consumer, SHORT), SHORT, 2);
+	assert_null(peek_payload(&pair->consumer, LONG));
+	expect_bytes(peek_payload(&pair->consumer, SHORT), SHORT, 2);
 	/* It is not taken by that. */
-	expect_bytes(peek_repeat(&pair->consumer, SHORT), SHORT, 2);
-	take_repeat(&pair->consumer, SHORT);
-	assert_null(peek_repeat(&pair->consumer, SHORT));
-	expect_bytes(peek_repeat(&pair->consumer, LONG), LONG, 3);
-	take_repeat(&pair->consumer, LONG);
+	expect_bytes(peek_payload(&pair->consumer, SHORT), SHORT, 2);
+	take_payload(&pair->consumer, SHORT);
+	assert_null(peek_payload(&pair->consumer, SHORT));
+	expect_bytes(peek_payload(&pair->consumer, LONG), LONG, 3);
+	take_payload(&pair->consumer, LONG);
 	/* The rest of the line is empty. */
-	assert_null(peek_repeat(&pair->consumer, SHORT));
+	assert_null(peek_payload(&pair->consumer, SHORT));
 	expect_next(pair, KIND, 8, 4);
 }
 
@@ -205,16 +205,16 @@ static void test_peek_shows_lines_only_of_the_size_that_is_asked_for(void **stat
 {
 	struct pair *pair = *state;
 
-	assert_true(put_repeat(pair, LINES, 1));
-	assert_null(peek_repeat(&pair->consumer, SHORT));
-	assert_null(peek_repeat(&pair->consumer, LONG));
-	assert_null(peek_repeat(&pair->consumer, 48));	/* a line */
-	assert_null(peek_repeat(&pair->consumer, 113)); /* three */
-	expect_bytes(peek_repeat(&pair->consumer, LINES), LINES, 1);
-	expect_bytes(peek_repeat(&pair->consumer, 49), LINES, 1); /* as many lines */
-	take_repeat(&pair->consumer, LINES);
+	assert_true(put_payload(pair, LINES, 1));
+	assert_null(peek_payload(&pair->consumer, SHORT));
+	assert_null(peek_payload(&pair->consumer, LONG));
+	assert_null(peek_payload(&pair->consumer, 48));	 /* a line */
+	assert_null(peek_payload(&pair->consumer, 113)); /* three */
+	expect_bytes(peek_payload(&pair->consumer, LINES), LINES, 1);
+	expect_bytes(peek_payload(&pair->consumer, 49), LINES, 1); /* as many lines */
+	take_payload(&pair->consumer, LINES);
 	assert_int_equal(pair->consumer.head, 2 * RING_CACHE_LINE);
-	assert_null(peek_repeat(&pair->consumer, LINES));
+	assert_null(peek_payload(&pair->consumer, LINES));
 }
 
 static void test_lines_begin_with_one(void **state)
@@ -222,23 +222,23 @@ static void test_lines_begin_with_one(void **state)
 	struct pair *pair = *state;
 
 	for (unsigned i = 0; i < 4; i++) {
-		assert_true(put_repeat(pair, SHORT, 1));
-		assert_int_equal(put_repeat(pair, LINES, 2), i == 3);
+		assert_true(put_payload(pair, SHORT, 1));
+		assert_int_equal(put_payload(pair, LINES, 2), i == 3);
 	}
 	for (unsigned i = 0; i < 4; i++)
 		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 1);
 	assert_int_equal(ring_next(&pair->consumer)->byte_count, 2 * RING_CACHE_LINE - 16);
 	ring_put_back(&pair->consumer);
-	expect_bytes(peek_repeat(&pair->consumer, LINES), LINES, 2);
+	expect_bytes(peek_payload(&pair->consumer, LINES), LINES, 2);
 }
 
-static void test_repeat_that_was_put_back_is_the_next_one_again(void **state)
+static void test_payload_that_was_put_back_is_the_next_one(void **state)
 {
 	struct pair *pair = *state;
 
 	assert_true(put_record(pair, 8, 1));
-	assert_true(put_repeat(pair, SHORT, 2));
-	assert_true(put_repeat(pair, LONG, 3));
+	assert_true(put_payload(pair, SHORT, 2));
+	assert_true(put_payload(pair, LONG, 3));
 	expect_next(pair, KIND, 8, 1);
 	for (unsigned i = 0; i < 2; i++) {
 		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 2);
@@ -251,10 +251,10 @@ static void test_repeat_that_was_put_back_is_the_next_one_again(void **state)
 		assert_int_equal(ring_position(&pair->consumer), RING_CACHE_LINE + 16);
 		ring_put_back(&pair->consumer);
 	}
-	expect_bytes(peek_repeat(&pair->consumer, LONG), LONG, 3);
+	expect_bytes(peek_payload(&pair->consumer, LONG), LONG, 3);
 }
 
-static void test_sleeper_sees_a_repeat(void **state)
+static void test_sleeper_sees_a_payload(void **state)
 {
 	struct pair *pair = *state;
 
@@ -267,7 +267,7 @@ static void test_sleeper_sees_a_repeat(void **state)
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		const uint32_t byte_count = sizes[i];
 
-		assert_true(put_repeat(pair, byte_count, 2));
+		assert_true(put_payload(pair, byte_count, 2));
 		assert_false(ring_is_empty(&pair->consumer));
 		assert_true(ring_announce(&pair->producer));
 		assert_false(ring_announce(&pair->producer));
@@ -278,40 +278,42 @@ static void test_sleeper_sees_a_repeat(void **state)
 	}
 }
 
-static void test_full_ring_refuses_repeats_until_room_is_known(void **state)
+static void test_full_ring_refuses_payloads_until_room_is_known(void **state)
 {
 	struct pair *pair = *state;
 	unsigned count = 0;
 
-	while (put_repeat(pair, SHORT, (uint8_t)count))
+	while (put_payload(pair, SHORT, (uint8_t)count))
 		count++;
 	assert_int_equal(count, DATA_BYTES / 16);
 	assert_int_equal(ring_room(&pair->producer), 0);
 	assert_false(put_record(pair, 8, 0));
 	for (unsigned i = 0; i < 4; i++)
 		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
-	assert_false(put_repeat(pair, SHORT, 0)); /* read, but not released */
+	assert_false(put_payload(pair, SHORT, 0)); /* read, but not released */
 	assert_false(ring_release(&pair->consumer));
-	assert_false(
-		put_repeat(pair, SHORT, 0)); /* a repeat does not look at the consumer's line */
+	assert_false(put_payload(pair, SHORT, 0)); /* it does not look at the consumer's line */
+	assert_true(ring_has_room_for_payload(&pair->producer, SHORT)); /* this does */
+	assert_true(ring_fits_payload(&pair->producer, SHORT));
 	assert_int_equal(ring_room(&pair->producer), RING_CACHE_LINE);
 	for (unsigned i = 0; i < 4; i++)
-		assert_true(put_repeat(pair, SHORT, (uint8_t)count++));
-	assert_false(put_repeat(pair, SHORT, 0));
+		assert_true(put_payload(pair, SHORT, (uint8_t)count++));
+	assert_false(ring_has_room_for_payload(&pair->producer, SHORT));
+	assert_false(put_payload(pair, SHORT, 0));
 	for (unsigned i = 4; i < count; i++)
 		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 	assert_null(ring_next(&pair->consumer));
 }
 
 /* Room is counted from where a record could begin, so that what is promised is there. */
-static void test_record_behind_repeats_costs_the_rest_of_their_line(void **state)
+static void test_record_behind_payloads_costs_the_rest_of_their_line(void **state)
 {
 	struct pair *pair = *state;
 
-	for (unsigned repeats = 0; repeats < 4; repeats++)
-		assert_true(put_repeat(pair, SHORT, 1));
+	for (unsigned i = 0; i < 4; i++)
+		assert_true(put_payload(pair, SHORT, 1));
 	assert_int_equal(ring_room(&pair->producer), DATA_BYTES - RING_CACHE_LINE);
-	assert_true(put_repeat(pair, SHORT, 2));
+	assert_true(put_payload(pair, SHORT, 2));
 	assert_int_equal(ring_room(&pair->producer), DATA_BYTES - 2 * RING_CACHE_LINE);
 	for (unsigned lines = 2; lines < DATA_BYTES / RING_CACHE_LINE; lines++)
 		assert_true(put_record(pair, 40, 3));
@@ -324,15 +326,16 @@ static void test_record_behind_repeats_costs_the_rest_of_their_line(void **state
 	assert_null(ring_next(&pair->consumer));
 }
 
-/* The last line has a repeat in it: its rest is empty, and the record begins at the ring's start.
+/* The last line has a payload record in it: its rest is empty, and the record begins at the ring's
+ * start.
  */
-static void test_record_behind_repeats_at_the_end_of_the_ring(void **state)
+static void test_record_behind_payloads_at_the_end_of_the_ring(void **state)
 {
 	for (uint32_t byte_count = 40; byte_count <= 41; byte_count++) {
 		struct pair *pair = *state;
 
 		for (unsigned i = 0; i < DATA_BYTES / 16 - 3; i++) {
-			assert_true(put_repeat(pair, SHORT, (uint8_t)i));
+			assert_true(put_payload(pair, SHORT, (uint8_t)i));
 			expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 		}
 		assert_false(ring_release(&pair->consumer));
@@ -346,19 +349,19 @@ static void test_record_behind_repeats_at_the_end_of_the_ring(void **state)
 	}
 }
 
-static void test_long_repeat_does_not_fit_before_the_end_of_the_ring(void **state)
+static void test_long_payload_does_not_fit_before_the_end_of_the_ring(void **state)
 {
 	struct pair *pair = *state;
 
 	for (unsigned i = 0; i < DATA_BYTES / 16 - 1; i++) {
-		assert_true(put_repeat(pair, SHORT, (uint8_t)i));
+		assert_true(put_payload(pair, SHORT, (uint8_t)i));
 		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 	}
 	assert_false(ring_release(&pair->consumer));
 	assert_int_equal(ring_room(&pair->producer), DATA_BYTES - 16);
-	assert_false(put_repeat(pair, LONG, 1));
-	assert_true(put_repeat(pair, SHORT, 2));
-	assert_true(put_repeat(pair, LONG, 3));
+	assert_false(put_payload(pair, LONG, 1));
+	assert_true(put_payload(pair, SHORT, 2));
+	assert_true(put_payload(pair, LONG, 3));
 	expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 2);
 	expect_next(pair, RING_RECORD_PAYLOAD, LONG, 3);
 }
@@ -396,7 +399,7 @@ static void produce(struct pair *pair, struct model *model, struct random *rando
 	for (uint32_t i = 0; i < byte_count; i++)
 		waiting->bytes[i] = (uint8_t)random_next(random);
 	if (choice < 8)
-		bytes = reserve_repeat(&pair->producer, byte_count);
+		bytes = reserve_payload(&pair->producer, byte_count);
 	else
 		bytes = (record = ring_reserve(&pair->producer, byte_count)) ? record->body : NULL;
 	if (!bytes) {
@@ -419,21 +422,21 @@ enum reader { READS_BY_NEXT, READS_IN_LINE, READS_BY_PEEK };
 static unsigned consume(struct pair *pair, struct model *model, enum reader reader)
 {
 	const struct waiting *waiting = &model->waiting[model->head % WAITING_MAX];
-	bool is_repeat = waiting->kind == RING_RECORD_PAYLOAD;
+	bool is_payload = waiting->kind == RING_RECORD_PAYLOAD;
 	const uint8_t *bytes = NULL;
 
 	assert_int_equal(ring_is_empty(&pair->consumer), model->head == model->tail);
 	if (model->head == model->tail) {
-		assert_null(peek_repeat(&pair->consumer, SHORT));
+		assert_null(peek_payload(&pair->consumer, SHORT));
 		assert_null(ring_next(&pair->consumer));
 		return 0;
 	}
-	if (reader == READS_BY_PEEK && is_repeat)
-		bytes = peek_repeat(&pair->consumer, waiting->byte_count);
+	if (reader == READS_BY_PEEK && is_payload)
+		bytes = peek_payload(&pair->consumer, waiting->byte_count);
 	model->head++;
 	if (bytes) {
 		assert_memory_equal(bytes, waiting->bytes, waiting->byte_count);
-		take_repeat(&pair->consumer, waiting->byte_count);
+		take_payload(&pair->consumer, waiting->byte_count);
 		return 1;
 	}
 
@@ -452,16 +455,16 @@ static void run_mix(void **state, enum reader reader, uint64_t seed, struct mode
 {
 	struct pair *pair = *state;
 	struct random random = random_seeded(seed);
-	unsigned peeked = 0, repeats = 0;
+	unsigned peeked = 0, payloads = 0;
 
 	model->head = model->tail = 0;
 	for (unsigned step = 0; step < STEPS; step++) {
 		for (uint64_t count = random_below(&random, 12); count; count--)
 			produce(pair, model, &random);
 		for (uint64_t count = random_below(&random, 13); count; count--) {
-			repeats += model->head != model->tail &&
-				   model->waiting[model->head % WAITING_MAX].kind ==
-					   RING_RECORD_PAYLOAD;
+			payloads += model->head != model->tail &&
+				    model->waiting[model->head % WAITING_MAX].kind ==
+					    RING_RECORD_PAYLOAD;
 			peeked += consume(pair, model, reader);
 		}
 		if (random_below(&random, 3) == 0)
@@ -473,8 +476,8 @@ static void run_mix(void **state, enum reader reader, uint64_t seed, struct mode
 	assert_false(pair->consumer.is_corrupt);
 	assert_false(pair->producer.is_corrupt);
 	assert_true(pair->consumer.head > 20 * DATA_BYTES);
-	/* A repeat is next in the ring at once: nothing empty lies before it. */
-	assert_int_equal(peeked, reader == READS_BY_PEEK ? repeats : 0);
+	/* A payload record is next in the ring at once: nothing empty lies before it. */
+	assert_int_equal(peeked, reader == READS_BY_PEEK ? payloads : 0);
 	pair_teardown(state);
 	assert_int_equal(pair_setup(state), 0);
 }
@@ -496,8 +499,8 @@ static void expect_corrupt(struct pair *pair)
 	assert_null(ring_next_stamped(&pair->consumer));
 	assert_true(pair->consumer.is_corrupt);
 	assert_null(ring_next(&pair->consumer));
-	assert_null(peek_repeat(&pair->consumer, SHORT));
-	assert_null(peek_repeat(&pair->consumer, LONG));
+	assert_null(peek_payload(&pair->consumer, SHORT));
+	assert_null(peek_payload(&pair->consumer, LONG));
 	assert_true(ring_is_empty(&pair->consumer));
 }
 
@@ -510,7 +513,7 @@ static void test_empty_line_corrupts_the_consumer(void **state)
 	expect_corrupt(pair);
 }
 
-static void test_record_that_calls_itself_a_repeat_corrupts_the_consumer(void **state)
+static void test_record_that_calls_itself_a_payload_corrupts_the_consumer(void **state)
 {
 	struct pair *pair = *state;
 	struct ring_record *record = ring_reserve(&pair->producer, 8);
@@ -523,40 +526,41 @@ static void test_record_that_calls_itself_a_repeat_corrupts_the_consumer(void **
 /* To the last 16 bytes of the ring, in which the header of a record has no room. */
 static void test_record_within_a_line_corrupts_the_consumer(void **state)
 {
-	static const unsigned repeats[] = {1, 2, 3, 5, DATA_BYTES / 16 - 3, DATA_BYTES / 16 - 1};
+	static const unsigned counts[] = {1, 2, 3, 5, DATA_BYTES / 16 - 3, DATA_BYTES / 16 - 1};
 
-	for (unsigned i = 0; i < sizeof(repeats) / sizeof(repeats[0]); i++) {
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct pair *pair = *state;
 
-		for (unsigned j = 0; j < repeats[i]; j++) {
-			assert_true(put_repeat(pair, SHORT, (uint8_t)j));
+		for (unsigned j = 0; j < counts[i]; j++) {
+			assert_true(put_payload(pair, SHORT, (uint8_t)j));
 			expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)j);
 		}
 		/* One that would be fine elsewhere: 8 bytes of kind 7. */
-		if (repeats[i] < DATA_BYTES / 16 - 3)
-			((uint64_t *)(pair->data + repeats[i] * 16))[1] = 8 | (uint64_t)KIND << 32;
-		write_stamp(pair, repeats[i] * 16, 0);
+		if (counts[i] < DATA_BYTES / 16 - 3)
+			((uint64_t *)(pair->data + counts[i] * 16))[1] = 8 | (uint64_t)KIND << 32;
+		write_stamp(pair, counts[i] * 16, 0);
 		expect_corrupt(pair);
 		pair_teardown(state);
 		assert_int_equal(pair_setup(state), 0);
 	}
 }
 
-static void test_long_repeat_over_the_end_corrupts_the_consumer(void **state)
+static void test_long_payload_over_the_end_corrupts_the_consumer(void **state)
 {
 	struct pair *pair = *state;
 
 	for (unsigned i = 0; i < DATA_BYTES / 16 - 1; i++) {
-		assert_true(put_repeat(pair, SHORT, (uint8_t)i));
+		assert_true(put_payload(pair, SHORT, (uint8_t)i));
 		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 	}
 	assert_false(ring_release(&pair->consumer));
 	write_stamp(pair, DATA_BYTES - 16, RING_FORM_LONG_PAYLOAD);
-	assert_null(peek_repeat(&pair->consumer, LONG));
+	assert_null(peek_payload(&pair->consumer, LONG));
 	expect_corrupt(pair);
 }
 
-/* Neither none, nor more than there are in a repeat, nor parts of lines, nor from within one. */
+/* Neither none, nor more than there are in a payload record, nor parts of lines, nor from within
+ * one. */
 static void test_lines_of_nonsense_corrupt_the_consumer(void **state)
 {
 	static const uint64_t sizes[] = {
@@ -568,7 +572,7 @@ static void test_lines_of_nonsense_corrupt_the_consumer(void **state)
 
 		((uint64_t *)pair->data)[1] = sizes[i];
 		write_stamp(pair, 0, RING_FORM_LINES_PAYLOAD);
-		assert_null(peek_repeat(&pair->consumer, LINES));
+		assert_null(peek_payload(&pair->consumer, LINES));
 		expect_corrupt(pair);
 		pair_teardown(state);
 		assert_int_equal(pair_setup(state), 0);
@@ -576,7 +580,7 @@ static void test_lines_of_nonsense_corrupt_the_consumer(void **state)
 
 	struct pair *pair = *state;
 
-	assert_true(put_repeat(pair, SHORT, 1));
+	assert_true(put_payload(pair, SHORT, 1));
 	expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 1);
 	((uint64_t *)pair->data)[3] = RING_CACHE_LINE;
 	write_stamp(pair, 16, RING_FORM_LINES_PAYLOAD);
@@ -589,13 +593,13 @@ static void test_lines_over_the_end_corrupt_the_consumer(void **state)
 
 	go_to_line(pair, DATA_BYTES);
 	while (pair->producer.tail % DATA_BYTES != DATA_BYTES - RING_CACHE_LINE) {
-		assert_true(put_repeat(pair, SHORT, 1));
+		assert_true(put_payload(pair, SHORT, 1));
 		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 1);
 	}
-	assert_false(put_repeat(pair, LINES, 1));
+	assert_false(put_payload(pair, LINES, 1));
 	((uint64_t *)(pair->data + DATA_BYTES - RING_CACHE_LINE))[1] = 2 * RING_CACHE_LINE;
 	write_stamp(pair, pair->producer.tail, RING_FORM_LINES_PAYLOAD);
-	assert_null(peek_repeat(&pair->consumer, LINES));
+	assert_null(peek_payload(&pair->consumer, LINES));
 	expect_corrupt(pair);
 }
 
@@ -614,44 +618,44 @@ static void test_forms_that_are_nobodys_corrupt_the_consumer(void **state)
 }
 
 /* A lap is what a producer may have written before anything was released. */
-static void test_repeats_over_unreleased_ones_corrupt_the_consumer(void **state)
+static void test_payloads_over_unreleased_ones_corrupt_the_consumer(void **state)
 {
 	struct pair *pair = *state;
 
 	for (unsigned i = 0; i < DATA_BYTES / 16; i++) {
-		assert_true(put_repeat(pair, SHORT, (uint8_t)i));
+		assert_true(put_payload(pair, SHORT, (uint8_t)i));
 		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 	}
 	write_stamp(pair, DATA_BYTES, RING_FORM_SHORT_PAYLOAD);
-	assert_null(peek_repeat(&pair->consumer, SHORT));
+	assert_null(peek_payload(&pair->consumer, SHORT));
 	expect_corrupt(pair);
 }
 
-#define repeat_test(name) cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)
+#define payload_test(name) cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		repeat_test(test_repeats_come_out_behind_their_record),
-		repeat_test(test_every_size_takes_the_smaller_form_that_holds_it),
-		repeat_test(test_peek_shows_only_what_is_asked_for),
-		repeat_test(test_peek_shows_lines_only_of_the_size_that_is_asked_for),
-		repeat_test(test_lines_begin_with_one),
-		repeat_test(test_repeat_that_was_put_back_is_the_next_one_again),
-		repeat_test(test_sleeper_sees_a_repeat),
-		repeat_test(test_full_ring_refuses_repeats_until_room_is_known),
-		repeat_test(test_record_behind_repeats_costs_the_rest_of_their_line),
-		repeat_test(test_record_behind_repeats_at_the_end_of_the_ring),
-		repeat_test(test_long_repeat_does_not_fit_before_the_end_of_the_ring),
-		repeat_test(test_random_mix_comes_out_as_it_went_in),
-		repeat_test(test_empty_line_corrupts_the_consumer),
-		repeat_test(test_record_that_calls_itself_a_repeat_corrupts_the_consumer),
-		repeat_test(test_record_within_a_line_corrupts_the_consumer),
-		repeat_test(test_long_repeat_over_the_end_corrupts_the_consumer),
-		repeat_test(test_lines_of_nonsense_corrupt_the_consumer),
-		repeat_test(test_lines_over_the_end_corrupt_the_consumer),
-		repeat_test(test_forms_that_are_nobodys_corrupt_the_consumer),
-		repeat_test(test_repeats_over_unreleased_ones_corrupt_the_consumer),
+		payload_test(test_payloads_come_out_behind_their_record),
+		payload_test(test_every_size_takes_the_smaller_form_that_holds_it),
+		payload_test(test_peek_shows_only_what_is_asked_for),
+		payload_test(test_peek_shows_lines_only_of_the_size_that_is_asked_for),
+		payload_test(test_lines_begin_with_one),
+		payload_test(test_payload_that_was_put_back_is_the_next_one),
+		payload_test(test_sleeper_sees_a_payload),
+		payload_test(test_full_ring_refuses_payloads_until_room_is_known),
+		payload_test(test_record_behind_payloads_costs_the_rest_of_their_line),
+		payload_test(test_record_behind_payloads_at_the_end_of_the_ring),
+		payload_test(test_long_payload_does_not_fit_before_the_end_of_the_ring),
+		payload_test(test_random_mix_comes_out_as_it_went_in),
+		payload_test(test_empty_line_corrupts_the_consumer),
+		payload_test(test_record_that_calls_itself_a_payload_corrupts_the_consumer),
+		payload_test(test_record_within_a_line_corrupts_the_consumer),
+		payload_test(test_long_payload_over_the_end_corrupts_the_consumer),
+		payload_test(test_lines_of_nonsense_corrupt_the_consumer),
+		payload_test(test_lines_over_the_end_corrupt_the_consumer),
+		payload_test(test_forms_that_are_nobodys_corrupt_the_consumer),
+		payload_test(test_payloads_over_unreleased_ones_corrupt_the_consumer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

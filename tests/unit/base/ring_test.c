@@ -508,48 +508,79 @@ static void put_plain(struct pair *pair, uint32_t byte_count, uint16_t kind, uin
 	ring_commit_stamped(&pair->producer, byte_count, kind, port, packet_count);
 }
 
-/* Whatever is another record is not shown, nor is what ring_next would not take. */
-static void test_peek_shows_only_a_record_like_the_one_asked_for(void **state)
+/* The body of the next record, if that is one packet of KIND. */
+static const uint8_t *peek(const struct pair *pair, uint64_t expected_sizes)
 {
-	const uint64_t sizes = 33 | (uint64_t)KIND << 32 | (uint64_t)0x0102 << 48;
+	uint64_t sizes = 0;
+	const uint8_t *body = ring_peek_single(&pair->consumer, KIND, &sizes);
+
+	if (body)
+		assert_true(sizes == expected_sizes);
+	return body;
+}
+
+/* A record of another kind or of several packets is not shown, nor one that ring_next would not
+ * take. */
+static void test_peek_shows_only_single_packets_of_the_kind(void **state)
+{
+	const uint64_t sizes = ring_sizes(33, KIND, 0x0102);
 	struct pair *pair = *state;
 	const struct ring_record *record;
+	uint64_t found;
 
-	assert_null(ring_peek_expected(&pair->consumer, sizes));
+	assert_null(peek(pair, sizes));
 	put_plain(pair, 33, KIND, 0x0102, 1);
 	put_plain(pair, 33, KIND, 0x0102, 1);
-	for (unsigned bit = 0; bit < 64; bit++)
-		assert_null(ring_peek_expected(&pair->consumer, sizes ^ (uint64_t)1 << bit));
+	for (unsigned bit = 0; bit < 16; bit++)
+		assert_null(
+			ring_peek_single(&pair->consumer, (uint16_t)(KIND ^ 1u << bit), &found));
+	assert_non_null(peek(pair, sizes));
 	record = ring_next_stamped(&pair->consumer);
-	assert_true(ring_record_sizes(record) == sizes);
+	assert_true(ring_sizes(record->byte_count, record->kind, record->port) == sizes);
 
-	const uint8_t *body = ring_peek_expected(&pair->consumer, sizes);
+	const uint8_t *body = peek(pair, sizes);
 
 	assert_ptr_equal(body, record->body + RING_CACHE_LINE);
 	assert_int_equal(body[32], 0x5a);
 	pair->consumer.is_corrupt = true;
-	assert_null(ring_peek_expected(&pair->consumer, sizes));
+	assert_null(peek(pair, sizes));
 	pair->consumer.is_corrupt = false;
-	ring_take_expected(&pair->consumer, sizes);
-	assert_null(ring_peek_expected(&pair->consumer, sizes));
+	ring_take_single(&pair->consumer, sizes);
+	assert_null(peek(pair, sizes));
 	assert_true(ring_is_empty(&pair->consumer));
 
 	put_plain(pair, 33, KIND, 0x0102, 2);
-	assert_null(ring_peek_expected(&pair->consumer, sizes));
+	assert_null(peek(pair, sizes));
 	assert_int_equal(ring_next_stamped(&pair->consumer)->packet_count, 2);
+}
+
+static void test_peek_shows_the_sizes_of_each_record(void **state)
+{
+	static const uint32_t byte_counts[] = {0, 1, 33, 40, 41, 104, 105, 500, 1000};
+	struct pair *pair = *state;
+
+	for (unsigned i = 0; i < sizeof(byte_counts) / sizeof(byte_counts[0]); i++) {
+		const uint16_t port = (uint16_t)(0x0102 + i * 331);
+		const uint64_t sizes = ring_sizes(byte_counts[i], KIND, port);
+
+		put_plain(pair, byte_counts[i], KIND, port, 1);
+		assert_non_null(peek(pair, sizes));
+		ring_take_single(&pair->consumer, sizes);
+		assert_true(ring_is_empty(&pair->consumer));
+	}
 }
 
 /* A producer of nonsense: the record lies over what was not released, or over the end. */
 static void test_peek_shows_nothing_that_can_not_be_there(void **state)
 {
-	const uint64_t sizes = 8 | (uint64_t)KIND << 32 | (uint64_t)0x0102 << 48;
+	const uint64_t sizes = ring_sizes(8, KIND, 0x0102);
 	const uint64_t long_sizes = sizes + 64;
 	struct pair *pair = *state;
 
 	for (unsigned i = 1; i < DATA_BYTES / RING_CACHE_LINE; i++) {
 		put_plain(pair, 8, KIND, 0x0102, 1);
-		assert_non_null(ring_peek_expected(&pair->consumer, sizes));
-		ring_take_expected(&pair->consumer, sizes);
+		assert_non_null(peek(pair, sizes));
+		ring_take_single(&pair->consumer, sizes);
 	}
 	assert_false(ring_release(&pair->consumer));
 	(void)ring_room(&pair->producer);
@@ -558,13 +589,13 @@ static void test_peek_shows_nothing_that_can_not_be_there(void **state)
 	uint64_t *header = (uint64_t *)(uintptr_t)pair->consumer.stamp_at;
 
 	header[1] = long_sizes;
-	assert_null(ring_peek_expected(&pair->consumer, long_sizes));
+	assert_null(peek(pair, long_sizes));
 	header[1] = sizes;
-	assert_non_null(ring_peek_expected(&pair->consumer, sizes));
+	assert_non_null(peek(pair, sizes));
 	pair->consumer.released -= DATA_BYTES - RING_CACHE_LINE;
-	assert_non_null(ring_peek_expected(&pair->consumer, sizes));
+	assert_non_null(peek(pair, sizes));
 	pair->consumer.released -= RING_CACHE_LINE;
-	assert_null(ring_peek_expected(&pair->consumer, sizes));
+	assert_null(peek(pair, sizes));
 }
 
 static void test_fencing_consumer_spares_the_producer_the_fence(void **state)
@@ -645,7 +676,8 @@ int main(void)
 		stamped_test(test_stale_bodies_never_read_as_records),
 		stamped_test(test_absurd_stamped_sizes_corrupt_the_consumer),
 		stamped_test(test_stamped_record_over_unreleased_ones_corrupts_the_consumer),
-		stamped_test(test_peek_shows_only_a_record_like_the_one_asked_for),
+		stamped_test(test_peek_shows_only_single_packets_of_the_kind),
+		stamped_test(test_peek_shows_the_sizes_of_each_record),
 		stamped_test(test_peek_shows_nothing_that_can_not_be_there),
 		stamped_test(test_fencing_consumer_spares_the_producer_the_fence),
 		stamped_test(test_two_threads_keep_order_and_content),

@@ -16,6 +16,7 @@ enum {
 };
 
 struct pair_end paths[PATHS][2];
+uint32_t paths_wrong_qkey_bits;
 const struct path_message path_plain = {SEND_SEND, 8, SEND_SIGNALED, 0};
 
 bool path_is_datagram(unsigned path)
@@ -46,16 +47,27 @@ void path_post_receives(unsigned path, uint32_t first, uint32_t count)
 	}
 }
 
-void paths_end_burst(void)
+void paths_end_bursts(void)
 {
-	pair_runtime()->burst = (struct burst_out){0};
-	pair_runtime()->progress_mode = PROGRESS_STAYING_OUT;
+	for (unsigned path = 0; path < PATHS; path++)
+		if (paths[path][0].qp)
+			paths[path][0].qp->qp.templates->burst = (struct send_burst){0};
+	pair_runtime()->progress.mode = PROGRESS_STAYING_OUT;
 }
 
-bool path_post(unsigned path, uint32_t number, const struct path_message *message)
+/* The Q_Key of the receiver. */
+static uint32_t qkey_to(unsigned path)
 {
-	static const struct address_vector address = {.dlid = 2, .port_number = 1};
-	struct pair_end *end = &paths[path][0];
+	const struct qp_object *receiver = paths[path][1].qp;
+
+	return receiver && path_is_datagram(path) ? receiver->qp.attributes.qkey : PAIR_QKEY;
+}
+
+bool path_post_to(unsigned from, unsigned to, uint32_t number, const struct path_message *message)
+{
+	/* On the stack: a program may make another address handle for each datagram. */
+	const struct address_vector address = {.dlid = 2, .port_number = 1};
+	struct pair_end *end = &paths[from][0];
 	const struct sge sge = {(uintptr_t)paths_bytes_of(number), message->byte_count,
 				message->lkey ? message->lkey : pair.ends[0].region->key};
 	const struct send_request request = {
@@ -67,8 +79,8 @@ bool path_post(unsigned path, uint32_t number, const struct path_message *messag
 		.remote_key = pair.ends[1].region->key,
 		.address = &address,
 		.address_pd = end->pd,
-		.remote_qpn = paths[path][1].qp->qp.qpn,
-		.remote_qkey = PAIR_QKEY,
+		.remote_qpn = paths[to][1].qp->qp.qpn,
+		.remote_qkey = qkey_to(to) ^ paths_wrong_qkey_bits,
 		.sge_count = 1,
 		.sges = &sge,
 	};
@@ -76,26 +88,30 @@ bool path_post(unsigned path, uint32_t number, const struct path_message *messag
 	const uint64_t tail = out->tail;
 
 	pair_fill(paths_bytes_of(number), message->byte_count, number);
-	if (!(message->opcode == SEND_RDMA_WRITE
-		      ? adapter_rma_listed(end->adapter, end->qp, &request)
-		      : adapter_post_listed(end->adapter, end->qp, &request))) {
+	if (!pair_carry_out(end, &request)) {
 		assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request),
 				 0);
 		adapter_send(end->adapter, end->qp);
-		paths_end_burst();
+		pair_runtime()->progress.mode = PROGRESS_STAYING_OUT;
 		return false;
 	}
-	return *(const uint64_t *)(out->data + (tail & (out->data_bytes - 1))) ==
-	       (ring_stamp(out->stamp_seed, tail) ^ ring_payload_form(message->byte_count));
+	return out->tail != tail &&
+	       *(const uint64_t *)(out->data + (tail & (out->data_bytes - 1))) ==
+		       (ring_stamp(out->stamp_seed, tail) ^ ring_payload_form(message->byte_count));
+}
+
+bool path_post(unsigned path, uint32_t number, const struct path_message *message)
+{
+	return path_post_to(path, path, number, message);
 }
 
 unsigned path_post_plain(unsigned path, uint32_t first, uint32_t count)
 {
-	unsigned repeats = 0;
+	unsigned payloads = 0;
 
 	for (uint32_t number = first; number < first + count; number++)
-		repeats += path_post(path, number, &path_plain);
-	return repeats;
+		payloads += path_post(path, number, &path_plain);
+	return payloads;
 }
 
 void paths_take(void)
@@ -120,17 +136,18 @@ static const struct completion *next_completion(const struct pair_end *end)
 	return cq_first(end->cq);
 }
 
-void path_expect_received(unsigned path, uint32_t number, const struct path_message *message)
+void path_expect_from(unsigned from, unsigned to, uint32_t number,
+		      const struct path_message *message)
 {
 	const struct completion *completion = next_completion(&pair.ends[1]);
-	uint32_t room = path_is_datagram(path) ? GRH_BYTES : 0;
+	uint32_t room = path_is_datagram(to) ? GRH_BYTES : 0;
 	bool has_immediate = message->opcode == SEND_SEND_IMMEDIATE;
 	uint8_t expected[STEP_BYTES];
 
 	assert_int_equal(completion->status, COMPLETION_SUCCESS);
 	assert_int_equal(completion->wr_id, number);
-	assert_int_equal(completion->qpn, paths[path][1].qp->qp.qpn);
-	assert_int_equal(completion->source_qpn, paths[path][0].qp->qp.qpn);
+	assert_int_equal(completion->qpn, paths[to][1].qp->qp.qpn);
+	assert_int_equal(completion->source_qpn, paths[from][0].qp->qp.qpn);
 	assert_int_equal(completion->byte_count, message->byte_count + room);
 	assert_int_equal(completion->flags, has_immediate ? COMPLETION_HAS_IMMEDIATE : 0);
 	assert_int_equal(completion->is_solicited, !!(message->flags & SEND_SOLICITED));
@@ -141,6 +158,11 @@ void path_expect_received(unsigned path, uint32_t number, const struct path_mess
 	/* Nothing is written behind the payload: pad bytes are not payload. */
 	assert_int_equal(paths_place_of(number)[room + message->byte_count], 0xee);
 	cq_advance(pair.ends[1].cq);
+}
+
+void path_expect_received(unsigned path, uint32_t number, const struct path_message *message)
+{
+	path_expect_from(path, path, number, message);
 }
 
 void paths_expect_sent(uint32_t number, enum completion_status status)
@@ -164,6 +186,22 @@ void paths_expect_all_sent(uint32_t first, uint32_t count)
 		paths_expect_sent(number, COMPLETION_SUCCESS);
 }
 
+void paths_expect_all_sent_in_any_order(uint32_t first, uint32_t count)
+{
+	bool is_sent[PATHS_NUMBERS] = {false};
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct completion *completion = next_completion(&pair.ends[0]);
+		const uint64_t number = completion->wr_id;
+
+		assert_int_equal(completion->status, COMPLETION_SUCCESS);
+		assert_true(number >= first && number < first + count);
+		assert_false(is_sent[number]);
+		is_sent[number] = true;
+		cq_advance(pair.ends[0].cq);
+	}
+}
+
 void paths_expect_nothing(void)
 {
 	paths_take();
@@ -174,7 +212,7 @@ void paths_expect_nothing(void)
 /* The first message resolves the flow. */
 static void warm_up(unsigned path)
 {
-	paths_end_burst();
+	paths_end_bursts();
 	for (unsigned i = 0; i < 3; i++) {
 		path_post_receives(path, 0, 1);
 		(void)path_post(path, 0, &path_plain);
@@ -182,7 +220,7 @@ static void warm_up(unsigned path)
 		path_expect_plain(path, 0, 1);
 		paths_expect_all_sent(0, 1);
 	}
-	paths_end_burst();
+	paths_end_bursts();
 }
 
 int paths_start(void **state)
@@ -203,10 +241,12 @@ int paths_start(void **state)
 int paths_begin(void **state)
 {
 	(void)state;
+	paths_wrong_qkey_bits = 0;
 	pair_connect_another_as(QP_RC, paths[PATH_RC]);
 	pair_connect_another_as(QP_UC, paths[PATH_UC]);
 	pair_make_datagram_ends(paths[PATH_UD]);
 	pair_connect_another_as(QP_RC, paths[PATH_OTHER]);
+	pair_make_datagram_ends(paths[PATH_OTHER_UD]);
 	adapter_lock(pair.ends[0].adapter);
 	pair_channel()->rnr_hold.max_ns = pair_channel()->rnr_hold.left_ns = SECONDS(1000);
 	for (unsigned path = 0; path < PATHS; path++)
@@ -232,5 +272,5 @@ int paths_end(void **state)
 
 void paths_poll_between(void)
 {
-	pair_runtime()->burst.qp = NULL;
+	pair_runtime()->turn += 2;
 }

@@ -34,7 +34,7 @@ static void test_closed_ring_is_left_and_asked_for_anew(void **state)
 static void write_nonsense(void)
 {
 	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
-	const struct ring_producer *out = &runtime->channels[0]->out;
+	const struct ring_producer *out = &runtime->direct.channels[0]->out;
 	uint64_t *header = (uint64_t *)(out->data + (out->tail & (out->data_bytes - 1)));
 
 	header[1] = UINT32_MAX;

@@ -115,8 +115,8 @@ static void test_sleeps_are_the_program_s_own(void **state)
 	now = program_use_now(runtime);
 	assert_true(now.sleeps - before.sleeps >= SLEEPS);
 	/* The test made the program do so. */
-	runtime->naps = now.sleeps - before.sleeps;
-	runtime->poll_count = 5;
+	runtime->progress.naps = now.sleeps - before.sleeps;
+	runtime->progress.poll_count = 5;
 	now = program_use_now(runtime);
 	assert_int_equal(now.sleeps, before.sleeps);
 	assert_int_equal(now.polls - before.polls, 5);

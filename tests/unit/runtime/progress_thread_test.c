@@ -74,7 +74,7 @@ static enum progress_mode progress_mode_now(void)
 
 	runtime_lock(runtime);
 
-	enum progress_mode mode = runtime->progress_mode;
+	enum progress_mode mode = runtime->progress.mode;
 
 	runtime_unlock(runtime);
 	return mode;
@@ -180,7 +180,7 @@ static void test_excused_progress_thread_comes_when_called(void **state)
 /* The name tells a person who lists the program's threads whose thread this is. */
 static void test_progress_thread_names_itself(void **state)
 {
-	pthread_t helper = pair.ends[0].adapter->runtime->helper;
+	pthread_t helper = pair.ends[0].adapter->runtime->progress.thread;
 	time_ns start = runtime_now();
 	char name[16];
 

@@ -222,6 +222,36 @@ void pair_fill(uint8_t *bytes, uint32_t byte_count, uint32_t seed)
 		bytes[i] = (uint8_t)((i * 31 + seed) ^ i >> 8);
 }
 
+/* As api/libibverbs/data/post.c does. */
+bool pair_carry_out(struct pair_end *end, const struct send_request *request)
+{
+	const struct remote_place remote = {request->remote_address, request->remote_key};
+	const struct rma_request rma = {
+		.wr_id = request->wr_id,
+		.flags = request->flags,
+		.is_read = request->opcode == SEND_RDMA_READ,
+		.remote = &remote,
+	};
+
+	if (request->sge_count != 1)
+		return false;
+	if (request->opcode == SEND_RDMA_WRITE || request->opcode == SEND_RDMA_READ)
+		return adapter_rma(end->adapter, end->qp, &rma, request->sges);
+	return adapter_post(end->adapter, end->qp, request);
+}
+
+bool pair_post_at_once(struct pair_end *end, const struct send_request *request)
+{
+	adapter_lock(end->adapter);
+
+	const bool is_posted = pair_carry_out(end, request);
+
+	if (is_posted)
+		adapter_posted(end->adapter);
+	adapter_unlock(end->adapter);
+	return is_posted;
+}
+
 bool pair_post_as_verbs(uint32_t byte_count, uint32_t flags, uint32_t seed)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -235,7 +265,7 @@ bool pair_post_as_verbs(uint32_t byte_count, uint32_t flags, uint32_t seed)
 	};
 
 	pair_fill(end->buffer, byte_count, seed);
-	if (adapter_post(end->adapter, end->qp, &request))
+	if (pair_post_at_once(end, &request))
 		return true;
 	adapter_lock(end->adapter);
 	assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request), 0);

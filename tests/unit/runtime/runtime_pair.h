@@ -42,7 +42,7 @@ static inline struct process_runtime *pair_runtime(void)
 
 static inline struct channel *pair_channel(void)
 {
-	return pair_runtime()->channels[0];
+	return pair_runtime()->direct.channels[0];
 }
 
 /* Group setups for cmocka: softibd and the session; the same with both ends connected. */
@@ -70,6 +70,11 @@ void pair_post_receive(struct pair_end *end, uint64_t wr_id, uint32_t byte_count
 void pair_post_send(struct pair_end *end, enum send_opcode opcode, uint64_t wr_id,
 		    uint32_t byte_count);
 void pair_fill(uint8_t *bytes, uint32_t byte_count, uint32_t seed);
+/* adapter_post as ibv_post_send calls it. Returns whether the request was carried out; otherwise
+ * nothing was done. */
+bool pair_post_at_once(struct pair_end *end, const struct send_request *request);
+/* The same with the lock held, without adapter_posted. */
+bool pair_carry_out(struct pair_end *end, const struct send_request *request);
 /* Posts a SEND from ends[0] as ibv_post_send does. Returns whether it went as a short, zcopy or
  * relay send; otherwise it takes the full path. */
 bool pair_post_as_verbs(uint32_t byte_count, uint32_t flags, uint32_t seed);

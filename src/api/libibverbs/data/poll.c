@@ -66,7 +66,7 @@ static inline int leave_idle_poll(struct verbs_cq *cq, bool has_progressed)
 {
 	bool should_yield = count_idle_poll(cq, has_progressed);
 
-	adapter_unlock_unchanged(cq->adapter);
+	adapter_unlock(cq->adapter);
 	if (unlikely(should_yield))
 		core_sharing_yield(cq);
 	return 0;
@@ -96,7 +96,7 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 		if (unlikely(fault_injection_is_on))
 			fault_injection_poll(cq, count, ret_completions);
 	}
-	adapter_unlock_unchanged(cq->adapter);
+	adapter_unlock(cq->adapter);
 	return count;
 }
 
@@ -222,7 +222,7 @@ static int take_one(struct verbs_cq *cq)
 	} else {
 		error = ENOENT;
 	}
-	adapter_unlock_unchanged(cq->adapter);
+	adapter_unlock(cq->adapter);
 	if (unlikely(should_yield))
 		core_sharing_yield(cq);
 	return error;

@@ -25,45 +25,60 @@ static_assert(offsetof(struct ibv_send_wr, wr.rdma.rkey) -
  * which EE context. */
 enum post_origin { POSTED_BY_PROGRAM, POSTED_BY_BUILDER, POSTED_WITH_EEC };
 
-static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
-		       struct send_request *ret_request)
+/* The parts of a request that only some operations have. */
+__attribute__((noinline)) static void build_operands(const struct ibv_send_wr *wr,
+						     struct send_request *ret_request)
 {
+	switch ((unsigned)wr->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		ret_request->remote_key = wr->wr.atomic.rkey;
+		ret_request->compare_or_add = wr->wr.atomic.compare_add;
+		ret_request->swap = wr->wr.atomic.swap;
+		break;
+	case SEND_FLUSH:
+		ret_request->remote_key = wr->wr.atomic.rkey;
+		ret_request->flush_byte_count = (uint32_t)wr->wr.atomic.compare_add;
+		ret_request->flush_placement = (uint8_t)wr->wr.atomic.swap;
+		ret_request->flush_selectivity = (uint8_t)(wr->wr.atomic.swap >> 8);
+		break;
+	case IBV_WR_BIND_MW:
+	case IBV_WR_LOCAL_INV:
+		mw_build_request(wr, ret_request);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The one translation of a work request. Fields that the operation does not have are not set. */
+static inline void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
+			      struct send_request *ret_request)
+{
+	const enum qp_type type = qp->object->qp.type;
+
 	ret_request->wr_id = wr->wr_id;
 	ret_request->opcode = (enum send_opcode)wr->opcode;
 	ret_request->flags = wr->send_flags;
 	ret_request->immediate_or_rkey = wr->invalidate_rkey;
 	ret_request->sge_count = (uint32_t)wr->num_sge;
 	ret_request->sges = (const struct sge *)wr->sg_list;
-	ret_request->address = NULL;
 	if (qp_is_datagram(&qp->object->qp)) {
-		if (likely(wr->wr.ud.ah)) {
-			const struct ah *ah = ah_of(wr->wr.ud.ah)->object;
+		const struct ah *ah = likely(wr->wr.ud.ah) ? ah_of(wr->wr.ud.ah)->object : NULL;
 
-			ret_request->address = &ah->vector;
-			ret_request->address_pd = ah->pd;
-		}
+		ret_request->address = ah ? &ah->vector : NULL;
+		ret_request->address_pd = ah ? ah->pd : NULL;
 		ret_request->remote_qpn = wr->wr.ud.remote_qpn;
 		ret_request->remote_qkey = wr->wr.ud.remote_qkey;
 		return;
 	}
-	ret_request->remote_srqn =
-		qp->object->qp.type == QP_XRC_INI ? wr->qp_type.xrc.remote_srqn : 0;
-	/* The remote address is first in both forms. */
+	ret_request->remote_qkey = 0;
+	/* The remote address is first in all forms. */
 	ret_request->remote_address = wr->wr.rdma.remote_addr;
 	ret_request->remote_key = wr->wr.rdma.rkey;
-	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-		ret_request->remote_key = wr->wr.atomic.rkey;
-		ret_request->compare_or_add = wr->wr.atomic.compare_add;
-		ret_request->swap = wr->wr.atomic.swap;
-	}
-	if (unlikely((unsigned)wr->opcode == SEND_FLUSH)) {
-		ret_request->remote_key = wr->wr.atomic.rkey;
-		ret_request->flush_byte_count = (uint32_t)wr->wr.atomic.compare_add;
-		ret_request->flush_placement = (uint8_t)wr->wr.atomic.swap;
-		ret_request->flush_selectivity = (uint8_t)(wr->wr.atomic.swap >> 8);
-	}
-	if (unlikely(wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV))
-		mw_build_request(wr, ret_request);
+	ret_request->remote_srqn = unlikely(type == QP_XRC_INI) ? wr->qp_type.xrc.remote_srqn : 0;
+	if (unlikely(wr->opcode > IBV_WR_RDMA_READ))
+		build_operands(wr, ret_request);
 }
 
 /* What a queue pair could not tell from its form alone. */
@@ -111,120 +126,59 @@ static time_ns time_of_posting(const struct verbs_qp *qp)
 									: adapter_now(qp->adapter);
 }
 
-/* Whether it is a SEND from one place; if so, what build_send would make of it. */
-static inline bool build_plain_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
-				    struct send_request *ret_request)
-{
-	if ((wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM) || wr->num_sge != 1)
-		return false;
-	ret_request->wr_id = wr->wr_id;
-	ret_request->opcode = (enum send_opcode)wr->opcode;
-	ret_request->flags = wr->send_flags;
-	ret_request->immediate_or_rkey = wr->invalidate_rkey;
-	ret_request->sge_count = 1;
-	ret_request->sges = (const struct sge *)wr->sg_list;
-	ret_request->address = NULL;
-	if (qp->object->qp.type == QP_UD && likely(wr->wr.ud.ah)) {
-		const struct ah *ah = ah_of(wr->wr.ud.ah)->object;
-
-		ret_request->address = &ah->vector;
-		ret_request->address_pd = ah->pd;
-		ret_request->remote_qpn = wr->wr.ud.remote_qpn;
-		ret_request->remote_qkey = wr->wr.ud.remote_qkey;
-	}
-	return true;
-}
-
-/* Whether it is a WRITE or READ of one place; if so, what build_send would make of it. */
-static inline bool build_plain_access(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
-				      struct send_request *ret_request)
-{
-	if ((wr->opcode != IBV_WR_RDMA_WRITE && wr->opcode != IBV_WR_RDMA_READ) ||
-	    wr->num_sge != 1 || qp->object->qp.type > QP_UC)
-		return false;
-	ret_request->wr_id = wr->wr_id;
-	ret_request->opcode = (enum send_opcode)wr->opcode;
-	ret_request->flags = wr->send_flags;
-	ret_request->sge_count = 1;
-	ret_request->sges = (const struct sge *)wr->sg_list;
-	ret_request->remote_address = wr->wr.rdma.remote_addr;
-	ret_request->remote_key = wr->wr.rdma.rkey;
-	return true;
-}
-
 static inline bool calls_are_watched(void)
 {
 	return unlikely(fault_injection_is_on || warnings_are_on);
 }
 
-static inline bool post_plain(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
+__attribute__((noinline)) static bool post_send(const struct verbs_qp *qp,
+						const struct ibv_send_wr *wr)
 {
 	struct send_request request;
 
-	if (build_plain_send(qp, wr, &request))
-		return adapter_post(qp->adapter, qp->object, &request);
-	return build_plain_access(qp, wr, &request) &&
-	       adapter_rma(qp->adapter, qp->object, &request);
+	build_send(qp, wr, &request);
+	return adapter_post(qp->adapter, qp->object, &request);
 }
 
-static inline bool write_again(struct verbs_qp *qp, const struct ibv_send_wr *wr)
-{
-	const uint8_t *line = adapter_rma_by_template(
-		qp->adapter, qp->object, wr->wr_id, wr->send_flags, (const struct sge *)wr->sg_list,
-		(const struct remote_place *)&wr->wr.rdma);
-
-	if (likely(line))
-		cache_line_written(&qp->writes, line);
-	return line;
-}
-
-/* What is like the request before it takes the shortest time: what else there is to do would be a
- * large part of that. */
-static inline bool post_again(struct verbs_qp *qp, const struct ibv_send_wr *wr)
+/* Posts and carries out one request. The lock is held. */
+static inline bool post_one(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
 {
 	const struct sge *sge = (const struct sge *)wr->sg_list;
 
-	if (wr->num_sge != 1)
+	if (unlikely(wr->num_sge != 1))
 		return false;
-	if (wr->opcode == IBV_WR_SEND)
-		return adapter_has_send_template(qp->adapter, qp->object) &&
-		       adapter_post_by_template(qp->adapter, qp->object, wr->wr_id, wr->send_flags,
-						sge);
-	return wr->opcode == IBV_WR_RDMA_WRITE &&
-	       adapter_has_rma_template(qp->adapter, qp->object) && write_again(qp, wr);
+	if (wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_SEND_WITH_IMM)
+		return (wr->opcode == IBV_WR_SEND &&
+			adapter_post_by_template(qp->adapter, qp->object, wr->wr_id, wr->send_flags,
+						 sge)) ||
+		       post_send(qp, wr);
+	if (wr->opcode == IBV_WR_RDMA_WRITE || wr->opcode == IBV_WR_RDMA_READ)
+		return adapter_rma(qp->adapter, qp->object,
+				   &(struct rma_request){
+					   .wr_id = wr->wr_id,
+					   .flags = wr->send_flags,
+					   .is_read = wr->opcode == IBV_WR_RDMA_READ,
+					   .remote = (const struct remote_place *)&wr->wr.rdma,
+				   },
+				   sge);
+	return false;
 }
 
-static inline bool post_one_listed(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
+/* Posts and carries out the beginning of a list. Returns the requests that are left for the engine.
+ * The lock is held. */
+static inline struct ibv_send_wr *post_at_once(const struct verbs_qp *qp,
+					       struct ibv_send_wr *requests)
 {
-	struct send_request request;
-
-	if (build_plain_send(qp, wr, &request))
-		return adapter_post_listed(qp->adapter, qp->object, &request);
-	return build_plain_access(qp, wr, &request) &&
-	       adapter_rma_listed(qp->adapter, qp->object, &request);
-}
-
-/* Posts and sends the beginning of a list; returns what is left of it. The lock is held. */
-static struct ibv_send_wr *post_listed(const struct verbs_qp *qp, struct ibv_send_wr *requests)
-{
-	while (requests && !calls_are_watched() && post_one_listed(qp, requests))
+	while (requests && likely(post_one(qp, requests)))
 		requests = requests->next;
 	return requests;
 }
 
-/* These two, not in line: what is like the request before has no use for their registers. */
-__attribute__((noinline)) static int post_list(struct verbs_qp *qp, struct ibv_send_wr *requests,
-					       struct ibv_send_wr **ret_bad)
+/* Posts the list by the engine. The lock is held. Not inline: requests that went at once have no
+ * use for its registers. */
+__attribute__((noinline)) static int
+post_by_engine(struct verbs_qp *qp, struct ibv_send_wr *requests, struct ibv_send_wr **ret_bad)
 {
-	adapter_lock(qp->adapter);
-	if (requests && requests->next) {
-		requests = post_listed(qp, requests);
-		if (likely(!requests)) {
-			adapter_unlock_listed(qp->adapter);
-			return 0;
-		}
-	}
-
 	time_ns now = time_of_posting(qp);
 	int error = injected_fault(VERB_POST_SEND);
 
@@ -234,41 +188,38 @@ __attribute__((noinline)) static int post_list(struct verbs_qp *qp, struct ibv_s
 		*ret_bad = requests;
 
 	adapter_send(qp->adapter, qp->object);
-	adapter_unlock(qp->adapter);
 	return verbs_result(error);
-}
-
-__attribute__((noinline)) static int post_single(struct verbs_qp *qp, struct ibv_send_wr *request,
-						 struct ibv_send_wr **ret_bad)
-{
-	return likely(post_plain(qp, request)) ? 0 : post_list(qp, request, ret_bad);
 }
 
 int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 		    struct ibv_send_wr **ret_bad)
 {
 	struct verbs_qp *qp = qp_of(public);
+	int error = 0;
 
-	/* Before anything else: the peer's processor looks at that place all the time, and takes as
-	 * long to give it away as the post takes to get there. */
-	cache_line_want_next(&qp->writes);
-	if (unlikely(!requests || calls_are_watched()) || requests->next)
-		return post_list(qp, requests, ret_bad);
-	return post_again(qp, requests) ? 0 : post_single(qp, requests, ret_bad);
+	adapter_lock(qp->adapter);
+	if (unlikely(calls_are_watched()))
+		error = post_by_engine(qp, requests, ret_bad);
+	else if (likely(!(requests = post_at_once(qp, requests))))
+		adapter_posted(qp->adapter);
+	else
+		error = post_by_engine(qp, requests, ret_bad);
+	adapter_unlock(qp->adapter);
+	return error;
 }
 
 int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests)
 {
 	struct ibv_send_wr *bad;
+	int error = 0;
 
-	cache_line_want_next(&qp->writes);
-	if (likely(!calls_are_watched() && !requests->next) &&
-	    (post_again(qp, requests) || post_plain(qp, requests)))
-		return 0;
 	adapter_lock(qp->adapter);
-
-	int error = post_sends(qp, time_of_posting(qp), requests, POSTED_BY_BUILDER, &bad);
-
+	if (likely(!calls_are_watched() && !requests->next) && !post_at_once(qp, requests)) {
+		adapter_posted(qp->adapter);
+		adapter_unlock(qp->adapter);
+		return 0;
+	}
+	error = post_sends(qp, time_of_posting(qp), requests, POSTED_BY_BUILDER, &bad);
 	if (unlikely(error)) {
 		uint32_t posted_count = 0;
 

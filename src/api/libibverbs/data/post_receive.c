@@ -45,7 +45,7 @@ __attribute__((noinline)) static int post_receives_locked(struct verbs_qp *qp,
 		if (unlikely(error))
 			break;
 	}
-	adapter_unlock_unchanged(qp->adapter);
+	adapter_unlock(qp->adapter);
 	if (unlikely(error))
 		*ret_bad = wr;
 	return verbs_result(error);
@@ -85,7 +85,7 @@ int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
 
 	if (unlikely(object->state == QP_ERROR || qp_post_receive(object, 0, &request)))
 		return post_receives_locked(qp, requests, ret_bad);
-	adapter_unlock_unchanged(qp->adapter);
+	adapter_unlock(qp->adapter);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ int verbs_post_srq_recv(struct ibv_srq *public, struct ibv_recv_wr *requests,
 		if (unlikely(error))
 			break;
 	}
-	adapter_unlock_unchanged(srq->adapter);
+	adapter_unlock(srq->adapter);
 	if (unlikely(error))
 		*ret_bad = wr;
 	return verbs_result(error);

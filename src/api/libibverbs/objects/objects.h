@@ -158,8 +158,7 @@ struct verbs_qp {
 	struct list context_link;
 	struct list
 		sharers; /* ring of the handles of an XRC target; object->context is any of them */
-	struct wr_builder *builder;	/* NULL for a plain queue pair */
-	struct cache_line_guess writes; /* that were like the one before: where they went */
+	struct wr_builder *builder; /* NULL for a plain queue pair */
 	struct queue_memory queue_memory;
 	uint32_t async_events_handed_out;
 	bool has_ece;		 /* ibv_set_ece was called */

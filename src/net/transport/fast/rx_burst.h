@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A burst of arrivals, in line: consecutive messages for one queue pair that differ only in PSN and
- * payload (fast_path.h).
+ * payload (runtime/fast/burst.h).
  *
  * Checks that the messages have in common are made once. State that they change together is written
  * once, when the burst ends: until then nobody may read the queue pair, its completions or its
@@ -10,7 +10,7 @@
 #ifndef SOFTIB_NET_TRANSPORT_FAST_RX_BURST_H
 #define SOFTIB_NET_TRANSPORT_FAST_RX_BURST_H
 
-#include "net/transport/fast/rx_short.h"
+#include "net/transport/fast/arrival.h"
 
 /* The addresses at which messages may begin in the region with this key. */
 struct rx_burst_place {
@@ -21,7 +21,7 @@ struct rx_burst_place {
 
 struct rx_burst {
 	struct qp *qp;
-	const struct completion *expected;
+	struct arrival arrival; /* of the next message */
 	time_ns now;
 	uint32_t room; /* bytes before the payload: the GRH of a datagram */
 	uint32_t payload_bytes;
@@ -35,6 +35,7 @@ struct rx_burst {
 	struct completion *completions;
 	uint32_t completion_mask, tail;
 	struct rx_burst_place place;
+	struct completion completion; /* of every message, but for wr_id and time */
 };
 
 /* How many messages fit before a receive request, room for a completion, or a wait for an event
@@ -52,39 +53,22 @@ static inline uint32_t rx_burst_room(const struct qp *qp)
 	return requests < completions ? requests : completions;
 }
 
-/* Whether messages that match the last one may follow: its headers are in the cache, and the entry
- * is still valid. */
-static inline bool rx_burst_is_open(const struct qp *qp, const struct rx_header_cache *cache,
-				    uint32_t byte_count)
-{
-	return cache->qp == qp && qp->header_cache.changes == qp->environment->port_changes + 1 &&
-	       ((cache->payload_bytes + 3) & ~3u) == byte_count &&
-	       arrival_is_next(qp, qp->type, qp->responder.expected_psn.value);
-}
-
-/* The queue pair of this cache entry, if its last packet had these headers except for the PSN, and
- * this PSN is the next; NULL otherwise. */
-static inline struct qp *rx_burst_receiver(const struct rx_header_cache *cache, uint8_t port_number,
-					   const uint8_t *headers, uint32_t byte_count,
-					   struct psn psn)
-{
-	struct qp *qp = cache->qp;
-
-	if (unlikely(!qp || !arrival_is_predicted(qp, cache, port_number, headers, byte_count)) ||
-	    (qp->type != QP_UD && unlikely(!psn_equal(psn, qp->responder.expected_psn))))
-		return NULL;
-	return qp;
-}
-
-/* Begins a burst of up to count_max messages that match the last one. byte_count: with pad bytes.
- * count_max of the result is 0 if none may follow. */
-static inline struct rx_burst rx_burst_begin(struct qp *qp, time_ns now, uint32_t byte_count,
+/* Begins a burst of up to count_max messages. headers: those of the next message, which came by
+ * this port and has byte_count bytes in all; they don't change. count_max of the result is 0 if the
+ * queue pair can't take the message now. */
+static inline struct rx_burst rx_burst_begin(struct qp *qp, time_ns now, uint8_t port_number,
+					     const uint8_t *headers, uint32_t byte_count,
 					     uint32_t count_max)
 {
-	const struct rx_header_cache *cache = rx_header_cache(qp);
-	struct rx_burst burst = {.qp = qp};
+	const bool is_datagram = qp->type == QP_UD;
+	struct rx_burst burst = {.qp = qp, .arrival = arrival_read(headers, is_datagram)};
+	struct arrival *arrival = &burst.arrival;
 
-	if (unlikely(!rx_burst_is_open(qp, cache, byte_count)))
+	if (unlikely(arrival->bth & BTH_WORD_IMMEDIATE || !arrival_measure(arrival, byte_count) ||
+		     !receive_template_admits(qp, port_number, arrival->lrh, arrival->bth,
+					      is_datagram) ||
+		     !arrival_is_next(qp, arrival, is_datagram) ||
+		     arrival->payload_bytes > qp->templates->receive.mtu))
 		return burst;
 
 	const struct receive_queue *queue = qp->receive_queue;
@@ -94,10 +78,9 @@ static inline struct rx_burst rx_burst_begin(struct qp *qp, time_ns now, uint32_
 	if (unlikely(!room))
 		return burst;
 	burst.count_max = count_max < room ? count_max : room;
-	burst.expected = &cache->completion;
 	burst.now = now;
-	burst.room = qp->type == QP_UD ? GRH_BYTES : 0;
-	burst.payload_bytes = cache->payload_bytes;
+	burst.room = arrival_room(is_datagram);
+	burst.payload_bytes = arrival->payload_bytes;
 	burst.is_shared = qp_is_shared(qp);
 	burst.slots = queue->slots;
 	burst.slot_bytes = queue->slot_bytes;
@@ -106,6 +89,7 @@ static inline struct rx_burst rx_burst_begin(struct qp *qp, time_ns now, uint32_
 	burst.completions = ring->slots;
 	burst.completion_mask = ring->slot_count - 1;
 	burst.tail = ring->tail;
+	completion_write(&burst.completion, arrival_completion(qp, arrival, is_datagram));
 	return burst;
 }
 
@@ -136,7 +120,7 @@ MUST_USE static IN_LINE bool rx_burst_take(struct rx_burst *burst, const uint8_t
 		return false;
 	fast_copy(burst->place.bytes + offset + burst->room, payload, burst->payload_bytes);
 	completion_write_from(&burst->completions[burst->tail & burst->completion_mask],
-			      burst->expected, slot->wr_id, burst->now);
+			      &burst->completion, slot->wr_id, burst->now);
 	burst->head++;
 	burst->tail++;
 	burst->count++;
@@ -147,7 +131,7 @@ MUST_USE static IN_LINE bool rx_burst_take(struct rx_burst *burst, const uint8_t
 	return true;
 }
 
-static inline void rx_burst_end(const struct rx_burst *burst)
+static inline void rx_burst_end(struct rx_burst *burst)
 {
 	struct qp *qp = burst->qp;
 	struct responder *responder = &qp->responder;
@@ -159,10 +143,9 @@ static inline void rx_burst_end(const struct rx_burst *burst)
 	if (qp->type == QP_UD)
 		return;
 	/* As if all messages but the last one had been received one by one. */
-	responder->expected_psn = psn_add(responder->expected_psn, burst->count - 1);
-	responder->msn = (responder->msn + (qp->type == QP_RC ? burst->count - 1 : 0)) & 0xffffff;
-	arrival_take_connected(qp, qp->type, 1u << 31 | responder->expected_psn.value,
-			       burst->payload_bytes);
+	if (qp->type == QP_RC)
+		responder->msn = (responder->msn + burst->count - 1) & 0xffffff;
+	arrival_accept(qp, &burst->arrival, burst->count);
 }
 
 #endif

@@ -33,13 +33,13 @@ void eec_release(struct qp *channel)
 
 /* Makes this slot of an RD queue pair the channel's whole send queue; NULL: the channel's queue is
  * empty. */
-static void lend(struct qp *channel, struct send_slot *slot)
+static void write_record(struct qp *channel, struct send_slot *slot)
 {
 	struct requester *requester = &channel->requester;
 
 	requester->queue.slots = (uint8_t *)slot;
 	requester->queue.slot_count = 1;
-	requester->queue.is_lent = true;
+	requester->queue.is_external = true;
 	send_queue_clear(&requester->queue);
 	requester->queue.tail = slot ? 1 : 0;
 	requester->cursor = 0;
@@ -65,7 +65,7 @@ static void begin(struct eec *eec, struct rd_queue *queue)
 	eec->remote_qpn = slot->rd_qpn;
 	eec->remote_qkey = qp_sent_qkey(source, slot->rd_qkey);
 	eec->channel->pd = source->pd;
-	lend(eec->channel, slot);
+	write_record(eec->channel, slot);
 }
 
 /* Starts the next message, if none is in progress. */
@@ -95,7 +95,7 @@ static void detach_source(struct eec *eec)
 	eec->source = NULL;
 	eec->sending = EEC_IDLE;
 	eec->channel->pd = NULL;
-	lend(eec->channel, NULL);
+	write_record(eec->channel, NULL);
 }
 
 /* Abandons the message in progress. The responder may have received any part of it, so a RESYNC
@@ -117,7 +117,7 @@ static void abandon(struct eec *eec)
 		return;
 	eec->resync = (struct send_slot){.opcode = SEND_RESYNC};
 	eec->sending = EEC_RESYNC;
-	lend(eec->channel, &eec->resync);
+	write_record(eec->channel, &eec->resync);
 	eec->channel->environment->ready(eec->channel);
 }
 
@@ -139,7 +139,7 @@ void eec_request_done(struct qp *channel, time_ns now)
 
 	if (eec->sending == EEC_RESYNC) {
 		eec->sending = EEC_IDLE;
-		lend(channel, NULL);
+		write_record(channel, NULL);
 		return;
 	}
 	detach_source(eec);
@@ -210,7 +210,7 @@ void eec_stop(struct qp *channel, time_ns now)
 		fail_source(source, now, COMPLETION_INVALID_EEC_STATE);
 	}
 	eec->sending = EEC_IDLE;
-	lend(channel, NULL);
+	write_record(channel, NULL);
 	while ((link = list_pop(&eec->waiting))) {
 		struct rd_queue *queue = container_of(link, struct rd_queue, turn);
 

@@ -120,26 +120,9 @@ bool rma_bypass_next(struct qp *qp, struct bypass *ret_bypass)
 	return has_places(slot, send_slot_spans(slot));
 }
 
-void rma_bypass_done(struct qp *qp, time_ns now)
-{
-	struct requester *requester = &qp->requester;
-	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
-
-	requester_start(qp, slot);
-	requester->next_psn = psn_add(slot->first_psn, slot->packet_count);
-	requester->oldest_psn = requester->next_psn;
-	requester->cursor++;
-	if (send_slot_is_answered(slot) && qp_is_reliable(qp))
-		requester->reads_outstanding--;
-	/* A due ACK was due before the requests that follow, so it goes first. Then the peer sees
-	 * its completions in the usual order. */
-	qp->requests_go_first = false;
-	report_send(qp, now, COMPLETION_SUCCESS);
-	report_drain(qp);
-}
-
-/* The same for a request that rma_bypass_simple found. */
-uint32_t rma_bypass_simple_done(struct qp *qp, time_ns now)
+/* A due ACK was due before the requests that follow, so it goes first. Then the peer sees its
+ * completions in the usual order. */
+uint32_t rma_bypass_done(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
 	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
@@ -147,61 +130,17 @@ uint32_t rma_bypass_simple_done(struct qp *qp, time_ns now)
 
 	slot->first_psn = requester->next_psn;
 	slot->packet_count = packet_count;
-	requester->queue.started++;
-	requester->cursor++;
-	credits_use(qp, slot);
-	requester->next_psn = psn_add(requester->next_psn, packet_count);
+	requester_issue(requester, packet_count, false);
 	requester->oldest_psn = requester->next_psn;
 	qp->requests_go_first = false;
 	report_send(qp, now, COMPLETION_SUCCESS);
 	return packet_count;
 }
 
-/* Sufficient for qp_post_send to accept the request, and for it to be the next one to transmit. */
-static inline bool takes_at_once(const struct qp *qp, const struct send_request *request)
+bool rma_bypass_is_fit(const struct qp *qp)
 {
-	const struct requester *requester = &qp->requester;
-	const struct send_queue *queue = &requester->queue;
-
-	if (qp->state != QP_RTS || queue->done != queue->tail || requester->cursor != queue->tail ||
-	    send_queue_is_full(queue) || requester->rnr_deadline != TIME_NEVER || requester->hold ||
-	    requester->credits == CREDITS_COUNTED || qp->attributes.rate_limit)
-		return false;
-	if (request->opcode == SEND_RDMA_READ)
-		return qp->type == QP_RC && qp->attributes.initiator_depth;
-	return request->opcode == SEND_RDMA_WRITE && (qp->type == QP_RC || qp->type == QP_UC);
-}
-
-bool rma_bypass_may_post(const struct qp *qp, const struct send_request *request,
-			 uint32_t byte_count_max, struct simple_request *ret_request)
-{
-	const bool is_read = request->opcode == SEND_RDMA_READ;
-	const struct sge *sge = request->sges;
-	uint8_t *bytes;
-
-	if (unlikely(request->sge_count != 1 || !takes_at_once(qp, request) || !sge->byte_count ||
-		     sge->byte_count > byte_count_max))
-		return false;
-	if (request->flags & SEND_INLINE) {
-		if (is_read || sge->byte_count > qp->requester.queue.inline_bytes_max)
-			return false;
-		bytes = (uint8_t *)(uintptr_t)sge->address;
-	} else {
-		bytes = memory_place(qp->environment->memory, qp->pd, sge->lkey, sge->address,
-				     sge->byte_count, is_read ? ACCESS_LOCAL_WRITE : 0);
-		if (unlikely(!bytes || !qp->requester.queue.sges_max))
-			return false;
-	}
-	*ret_request = (struct simple_request){
-		.bytes = bytes,
-		.remote_address = request->remote_address,
-		.byte_count = sge->byte_count,
-		.remote_key = request->remote_key,
-		.is_read = is_read,
-		.flags = request->flags,
-		.wr_id = request->wr_id,
-	};
-	return true;
+	return qp->state == QP_RTS && !qp->attributes.rate_limit &&
+	       (qp->type == QP_RC || qp->type == QP_UC) && qp->requester.queue.sges_max;
 }
 
 uint32_t rma_bypass_posted(struct qp *qp, time_ns now, const struct simple_request *request)
@@ -212,10 +151,7 @@ uint32_t rma_bypass_posted(struct qp *qp, time_ns now, const struct simple_reque
 		byte_count <= qp->path_mtu ? 1 : (byte_count + qp->path_mtu - 1) / qp->path_mtu;
 
 	requester->queue.tail++;
-	requester->queue.started++;
-	requester->cursor++;
-	requester->messages_started = psn_add(requester->messages_started, 1);
-	requester->next_psn = psn_add(requester->next_psn, packet_count);
+	requester_issue(requester, packet_count, false);
 	requester->oldest_psn = requester->next_psn;
 	qp->requests_go_first = false;
 	report_unqueued_send(qp, now, request->is_read ? SEND_RDMA_READ : SEND_RDMA_WRITE,

@@ -15,10 +15,9 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
+#include "net/transport/fast/templates.h"
+#include "net/transport/qp_state.h"
 #include "wire/packet.h"
-
-struct qp;
-struct send_request;
 
 /* The request at the head of the send queue. */
 struct bypass {
@@ -48,18 +47,50 @@ struct simple_request {
 };
 MUST_USE bool rma_bypass_simple(struct qp *qp, uint32_t byte_count_max,
 				struct simple_request *ret_request);
-/* Returns how many PSNs the request used. */
-uint32_t rma_bypass_simple_done(struct qp *qp, time_ns now);
 
-/* The same two for a request that is not posted yet, if all requests in the queue are done. The
- * request is carried out instead of being posted, and its slot is only counted. */
-MUST_USE bool rma_bypass_may_post(const struct qp *qp, const struct send_request *request,
-				  uint32_t byte_count_max, struct simple_request *ret_request);
+/* rma_bypass_simple and rma_bypass_done for a request that is not posted yet, if all requests in
+ * the queue are done. The request is carried out instead of being posted, and its slot is only
+ * counted. rma_bypass_is_fit says what depends on state and attributes of the queue pair only, so
+ * that the caller may remember it for an epoch (net/transport/fast/templates.h). */
+MUST_USE bool rma_bypass_is_fit(const struct qp *qp);
+
+/* Whether nothing is queued or under way, and nothing holds a request back. */
+static inline bool rma_bypass_is_next(const struct qp *qp)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	return queue->done == queue->tail && requester->cursor == queue->tail &&
+	       !send_queue_is_full(queue) && requester->rnr_deadline == TIME_NEVER &&
+	       !requester->hold && requester->credits != CREDITS_COUNTED;
+}
+
+/* The local bytes of a WRITE or READ of one SGE, of 1 to byte_count_max bytes; NULL: the engine has
+ * to check the request. region: of the last WRITE. */
+static IN_LINE uint8_t *rma_bypass_bytes(const struct qp *qp, bool is_read, uint32_t flags,
+					 const struct sge *sge, uint32_t byte_count_max,
+					 struct template_region *region)
+{
+	if (unlikely(sge->byte_count - 1 >= byte_count_max))
+		return NULL;
+	if (is_read)
+		return qp->type == QP_RC && qp->attributes.initiator_depth && !(flags & SEND_INLINE)
+			       ? memory_place(qp->environment->memory, qp->pd, sge->lkey,
+					      sge->address, sge->byte_count, ACCESS_LOCAL_WRITE)
+			       : NULL;
+	if (flags & SEND_INLINE)
+		return sge->byte_count <= qp->requester.queue.inline_bytes_max
+			       ? (uint8_t *)(uintptr_t)sge->address
+			       : NULL;
+	return template_place(region, qp->environment->memory, qp->pd, sge, sge->byte_count, 0);
+}
+
 uint32_t rma_bypass_posted(struct qp *qp, time_ns now, const struct simple_request *request);
 
-/* The request was carried out: uses its PSNs and completes it. The caller must call qp_settle
- * afterwards, when no peer waits for this process any more. */
-void rma_bypass_done(struct qp *qp, time_ns now);
+/* The request that rma_bypass_next or rma_bypass_simple found was carried out: uses its PSNs and
+ * completes it. Returns the number of PSNs. The caller must call qp_settle afterwards, when no peer
+ * waits for this process any more. */
+uint32_t rma_bypass_done(struct qp *qp, time_ns now);
 
 /* How far the requester has come: the requester's owner writes this word and the responder's owner
  * reads it. A word with another tag belongs to another grant. */

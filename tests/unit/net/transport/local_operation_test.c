@@ -72,7 +72,7 @@ static void write_with(uint32_t key, uint32_t byte_count)
 	run_until_idle(&pair);
 }
 
-static int invalidate(struct endpoint *endpoint, enum send_opcode opcode, uint32_t key)
+static int invalidate_key(struct endpoint *endpoint, enum send_opcode opcode, uint32_t key)
 {
 	const struct send_request request = {
 		.opcode = opcode,
@@ -216,7 +216,7 @@ static void test_datagram_queue_pair_binds_nothing(void **state)
 	request.address = &pair.b.qp.attributes.address;
 	request.address_pd = &pair.b.pd;
 	assert_int_not_equal(post(&pair, &pair.b, &request), 0);
-	assert_int_not_equal(invalidate(&pair.b, SEND_LOCAL_INVALIDATE, window->grant.key), 0);
+	assert_int_not_equal(invalidate_key(&pair.b, SEND_LOCAL_INVALIDATE, window->grant.key), 0);
 	rc_pair_release(&pair);
 }
 
@@ -227,7 +227,7 @@ static void test_local_invalidate_ends_access(void **state)
 
 	uint32_t key = bind_window(100);
 
-	assert_int_equal(invalidate(&pair.b, SEND_LOCAL_INVALIDATE, key), 0);
+	assert_int_equal(invalidate_key(&pair.b, SEND_LOCAL_INVALIDATE, key), 0);
 	assert_int_equal(expect_completion(&pair.b, COMPLETION_SUCCESS)->opcode,
 			 COMPLETED_LOCAL_INVALIDATE);
 	write_with(key, 10);
@@ -245,7 +245,7 @@ static void test_local_invalidate_of_anything_else_is_an_operation_error(void **
 		/* A bound type 1 window, a free one, a region. */
 		uint32_t key = i == 0 ? bind_window(100) : i == 1 ? window->grant.key : target->key;
 
-		assert_int_equal(invalidate(&pair.b, SEND_LOCAL_INVALIDATE, key), 0);
+		assert_int_equal(invalidate_key(&pair.b, SEND_LOCAL_INVALIDATE, key), 0);
 		expect_completion(&pair.b, COMPLETION_LOCAL_QP_OPERATION);
 		assert_int_equal(pair.b.qp.state, QP_ERROR);
 		rc_pair_release(&pair);
@@ -260,7 +260,7 @@ static void test_send_with_invalidate_frees_the_receiver_s_window(void **state)
 	uint32_t key = bind_window(100);
 
 	post_receive(&pair, &pair.b, 64);
-	assert_int_equal(invalidate(&pair.a, SEND_SEND_INVALIDATE, key), 0);
+	assert_int_equal(invalidate_key(&pair.a, SEND_SEND_INVALIDATE, key), 0);
 	expect_wire(&pair.a_to_b, "ONLY_INVALIDATE@0");
 	expect_wire(&pair.b_to_a, "ACK@0");
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
@@ -283,7 +283,7 @@ static void test_duplicate_of_send_with_invalidate_is_acknowledged(void **state)
 
 	post_receive(&pair, &pair.b, 64);
 	wire_lose(&pair.b_to_a, 0);
-	assert_int_equal(invalidate(&pair.a, SEND_SEND_INVALIDATE, key), 0);
+	assert_int_equal(invalidate_key(&pair.a, SEND_SEND_INVALIDATE, key), 0);
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 	expect_received(&pair.b, COMPLETION_SUCCESS);
 	expect_nothing_received(&pair.b);
@@ -299,7 +299,7 @@ static void test_invalidate_of_a_type_1_window_is_refused_in_silence(void **stat
 	uint32_t key = bind_window(100);
 
 	post_receive(&pair, &pair.b, 64);
-	assert_int_equal(invalidate(&pair.a, SEND_SEND_INVALIDATE, key), 0);
+	assert_int_equal(invalidate_key(&pair.a, SEND_SEND_INVALIDATE, key), 0);
 	expect_wire(&pair.b_to_a, "");
 	expect_received(&pair.b, COMPLETION_LOCAL_QP_OPERATION);
 	expect_completion(&pair.a, COMPLETION_RETRY_EXCEEDED);
@@ -323,7 +323,7 @@ static void test_window_of_another_queue_pair_can_be_neither_used_nor_invalidate
 	connect_with(QP_RC, WINDOW_TYPE_2);
 	key = bind_window(100);
 	window->grant.qpn ^= 1;
-	assert_int_equal(invalidate(&pair.b, SEND_LOCAL_INVALIDATE, key), 0);
+	assert_int_equal(invalidate_key(&pair.b, SEND_LOCAL_INVALIDATE, key), 0);
 	expect_completion(&pair.b, COMPLETION_LOCAL_QP_OPERATION);
 	rc_pair_release(&pair);
 }

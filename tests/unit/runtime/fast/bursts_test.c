@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "runtime/fast/template_send.h"
 #include "runtime/zcopy/zcopy_send.h"
 #include "unit/runtime/burst_paths.h"
 
@@ -15,11 +14,11 @@ static void test_posts_in_a_row_are_a_burst(void **state)
 {
 	(void)state;
 	for (unsigned path = 0; path < PATH_TYPES; path++) {
-		paths_end_burst();
+		paths_end_bursts();
 		path_post_receives(path, 0, PATHS_BURST);
 		assert_int_equal(path_post_plain(path, 0, PATHS_BURST), PATHS_PAYLOADS);
 		paths_take();
-		assert_int_equal(pair_channel()->burst_in.repeats, PATHS_PAYLOADS);
+		assert_int_equal(pair_channel()->burst_in.payloads, PATHS_PAYLOADS);
 		path_expect_plain(path, 0, PATHS_BURST);
 		paths_expect_all_sent(0, PATHS_BURST);
 	}
@@ -36,16 +35,16 @@ static void test_every_size_up_to_the_largest_payload_record(void **state)
 			bool may_be_payload = size && size <= RING_PAYLOAD_BYTES_MAX && !is_fetched;
 			const struct ring_producer *out = &pair_channel()->out;
 			const uint64_t lap = out->tail / out->data_bytes;
-			unsigned repeats = 0;
+			unsigned payloads = 0;
 
-			paths_end_burst();
+			paths_end_bursts();
 			path_post_receives(path, 0, PATHS_HALF);
 			for (uint32_t i = 0; i < PATHS_HALF; i++)
-				repeats += path_post(path, i, &message);
+				payloads += path_post(path, i, &message);
 			/* The end of the ring needs a second template. */
-			if (repeats && out->tail / out->data_bytes != lap)
-				repeats = PATHS_HALF - BURST_POSTS - 1;
-			assert_int_equal(repeats,
+			if (payloads && out->tail / out->data_bytes != lap)
+				payloads = PATHS_HALF - BURST_POSTS - 1;
+			assert_int_equal(payloads,
 					 may_be_payload ? PATHS_HALF - BURST_POSTS - 1 : 0);
 			paths_take();
 			for (uint32_t i = 0; i < PATHS_HALF; i++)
@@ -65,17 +64,17 @@ static void test_posts_with_something_between_them_are_no_burst(void **state)
 			paths_take();
 			path_expect_plain(path, i, 1);
 			paths_expect_all_sent(i, 1);
-			paths_end_burst();
+			paths_end_bursts();
 		}
 }
 
 static unsigned post_half(unsigned path, uint32_t first, const struct path_message *message)
 {
-	unsigned repeats = 0;
+	unsigned payloads = 0;
 
 	for (uint32_t number = first; number < first + PATHS_HALF; number++)
-		repeats += path_post(path, number, message);
-	return repeats;
+		payloads += path_post(path, number, message);
+	return payloads;
 }
 
 static void expect_half(unsigned path, uint32_t first, const struct path_message *message)
@@ -91,13 +90,13 @@ static unsigned burst_of_around(const struct path_message *message, unsigned pat
 {
 	bool takes_receive = odd->opcode != SEND_RDMA_WRITE;
 
-	paths_end_burst();
+	paths_end_bursts();
 	path_post_receives(path, 0, PATHS_HALF);
 	if (takes_receive)
 		path_post_receives(odd_path, PATHS_HALF, 1);
 	path_post_receives(path, PATHS_HALF + 1, PATHS_HALF);
 
-	unsigned repeats = post_half(path, 0, message);
+	unsigned payloads = post_half(path, 0, message);
 
 	assert_false(path_post(odd_path, PATHS_HALF, odd));
 	(void)post_half(path, PATHS_HALF + 1, message);
@@ -106,7 +105,7 @@ static unsigned burst_of_around(const struct path_message *message, unsigned pat
 	if (takes_receive)
 		path_expect_received(odd_path, PATHS_HALF, odd);
 	expect_half(path, PATHS_HALF + 1, message);
-	return repeats;
+	return payloads;
 }
 
 static void burst_around(unsigned path, unsigned odd_path, const struct path_message *odd)
@@ -157,17 +156,17 @@ static void test_requests_without_completion_go_along(void **state)
 {
 	(void)state;
 	for (unsigned path = 0; path < PATH_TYPES; path++) {
-		unsigned repeats = 0;
+		unsigned payloads = 0;
 
-		paths_end_burst();
+		paths_end_bursts();
 		path_post_receives(path, 0, PATHS_BURST);
 		for (uint32_t i = 0; i < PATHS_BURST; i++) {
 			const struct path_message message = {SEND_SEND, 8,
 							     i % 4 == 3 ? SEND_SIGNALED : 0, 0};
 
-			repeats += path_post(path, i, &message);
+			payloads += path_post(path, i, &message);
 		}
-		assert_int_equal(repeats, PATHS_PAYLOADS);
+		assert_int_equal(payloads, PATHS_PAYLOADS);
 		paths_take();
 		path_expect_plain(path, 0, PATHS_BURST);
 		for (uint32_t i = 3; i < PATHS_BURST; i += 4)
@@ -184,13 +183,13 @@ static void test_solicited_and_inline_messages_are_bursts_of_their_own(void **st
 		for (unsigned i = 0; i < ARRAY_COUNT(flags); i++) {
 			const struct path_message message = {SEND_SEND, 8, SEND_SIGNALED | flags[i],
 							     0};
-			unsigned repeats = 0;
+			unsigned payloads = 0;
 
-			paths_end_burst();
+			paths_end_bursts();
 			path_post_receives(path, 0, PATHS_BURST);
 			for (uint32_t number = 0; number < PATHS_BURST; number++)
-				repeats += path_post(path, number, &message);
-			assert_int_equal(repeats, PATHS_PAYLOADS);
+				payloads += path_post(path, number, &message);
+			assert_int_equal(payloads, PATHS_PAYLOADS);
 			paths_take();
 			for (uint32_t number = 0; number < PATHS_BURST; number++)
 				path_expect_received(path, number, &message);
@@ -236,7 +235,7 @@ static void test_a_write_by_rma_ends_a_burst(void **state)
 		(void)path_post(PATH_UC, 0, &write);
 		paths_expect_all_sent(0, 1);
 		paths_take();
-		paths_end_burst();
+		paths_end_bursts();
 	} while (pair_channel()->out.tail != tail);
 	path_post_receives(PATH_UC, 0, PATHS_HALF);
 	path_post_receives(PATH_UC, PATHS_HALF + 1, PATHS_HALF);
@@ -261,7 +260,7 @@ static void test_a_burst_continues_when_receives_are_posted(void **state)
 {
 	(void)state;
 	for (unsigned path = 0; path < PATH_TYPES; path++) {
-		paths_end_burst();
+		paths_end_bursts();
 		path_post_receives(path, 0, PATHS_HALF);
 		assert_int_equal(path_post_plain(path, 0, PATHS_BURST), PATHS_PAYLOADS);
 		paths_take();
@@ -285,7 +284,7 @@ static void expect_lost(unsigned path)
 {
 	paths_expect_nothing();
 	path_post_receives(PATH_OTHER, 0, PATHS_BURST);
-	paths_end_burst();
+	paths_end_bursts();
 	assert_int_equal(path_post_plain(PATH_OTHER, 0, PATHS_BURST), PATHS_PAYLOADS);
 	paths_take();
 	path_expect_plain(PATH_OTHER, 0, PATHS_BURST);
@@ -300,7 +299,7 @@ static void begin_burst(unsigned path)
 {
 	const struct path_message message = {SEND_SEND, 8, 0, 0};
 
-	paths_end_burst();
+	paths_end_bursts();
 	if (path != PATH_RC)
 		path_post_receives(path, 0, PATHS_HALF);
 	for (uint32_t number = 0; number < PATHS_BURST; number++)
@@ -309,7 +308,7 @@ static void begin_burst(unsigned path)
 		return;
 	paths_take();
 	path_expect_plain(path, 0, PATHS_HALF);
-	assert_true(pair_channel()->burst_in.repeats < PATHS_PAYLOADS);
+	assert_true(pair_channel()->burst_in.payloads < PATHS_PAYLOADS);
 }
 
 static void test_a_queue_pair_in_error_takes_nothing_of_a_burst(void **state)
@@ -342,19 +341,19 @@ static void test_a_receiver_without_the_fast_path_takes_bursts_as_packets(void *
 {
 	(void)state;
 	for (unsigned path = 0; path < PATH_TYPES; path++) {
-		paths_end_burst();
+		paths_end_bursts();
 		path_post_receives(path, 0, PATHS_BURST);
 		assert_int_equal(path_post_plain(path, 0, PATHS_BURST), PATHS_PAYLOADS);
 		pair_runtime()->may_go_fast = false;
 		adapter_progress(pair.ends[1].adapter, runtime_now());
-		assert_int_equal(pair_channel()->burst_in.repeats, PATHS_PAYLOADS);
+		assert_int_equal(pair_channel()->burst_in.payloads, PATHS_PAYLOADS);
 		path_expect_plain(path, 0, PATHS_BURST);
 		paths_expect_all_sent(0, PATHS_BURST);
 		pair_runtime()->may_go_fast = true;
 	}
 }
 
-/* The key is checked for each message. */
+/* The key is checked for each message. The deregistration takes the lock. */
 static void test_unmapped_memory_ends_a_burst(void **state)
 {
 	struct memory *memory = &adapter_hca(pair.ends[0].adapter)->memory;
@@ -364,7 +363,7 @@ static void test_unmapped_memory_ends_a_burst(void **state)
 		struct region *region;
 		struct path_message message = path_plain;
 
-		paths_end_burst();
+		paths_end_bursts();
 		assert_int_equal(region_register(memory, pair.ends[0].pd, paths_bytes_of(0),
 						 PAIR_BUFFER_BYTES / 2,
 						 (uintptr_t)paths_bytes_of(0), 0, &region),
@@ -374,6 +373,7 @@ static void test_unmapped_memory_ends_a_burst(void **state)
 		for (uint32_t number = 0; number < PATHS_HALF; number++)
 			assert_int_equal(path_post(path, number, &message), number > BURST_POSTS);
 		assert_int_equal(region_deregister(memory, region), 0);
+		paths_poll_between();
 		assert_false(path_post(path, PATHS_HALF, &message));
 		paths_take();
 		path_expect_plain(path, 0, PATHS_HALF);
@@ -383,39 +383,23 @@ static void test_unmapped_memory_ends_a_burst(void **state)
 	}
 }
 
-/* These need the same headers: address handle, queue pair and Q_Key. */
+/* A payload record has the headers of its template, so the receiver, its queue pair and the Q_Key
+ * must be the same. The address handle may be another one. */
 static void test_datagrams_to_another_destination_are_no_payload_records(void **state)
 {
-	const struct pair_end *from = &paths[PATH_UD][0];
-	const struct burst_out *burst = &pair_runtime()->burst;
-	const struct sge sge = {(uintptr_t)paths_bytes_of(PATHS_HALF), 8, pair.ends[0].region->key};
-
 	(void)state;
 	path_post_receives(PATH_UD, 0, PATHS_HALF);
+	path_post_receives(PATH_OTHER_UD, PATHS_HALF, 1);
+	path_post_receives(PATH_UD, PATHS_HALF + 1, 2);
 	assert_int_equal(path_post_plain(PATH_UD, 0, PATHS_HALF), PATHS_HALF - BURST_POSTS - 1);
-	assert_true(burst->room);
-
-	const struct address_vector same_address = *burst->address;
-	const struct send_request next = {
-		.opcode = SEND_SEND,
-		.flags = SEND_SIGNALED,
-		.address = burst->address,
-		.address_pd = from->pd,
-		.remote_qpn = burst->remote_qpn,
-		.remote_qkey = burst->remote_qkey,
-		.sge_count = 1,
-		.sges = &sge,
-	};
-	struct send_request others[] = {next, next, next};
-
-	others[0].address = &same_address;
-	others[1].remote_qpn ^= 1;
-	others[2].remote_qkey ^= 1;
-	for (unsigned i = 0; i < ARRAY_COUNT(others); i++)
-		assert_false(template_send_payload_any(from->adapter, &from->qp->qp, &others[i]));
+	assert_false(path_post_to(PATH_UD, PATH_OTHER_UD, PATHS_HALF, &path_plain));
+	assert_false(path_post(PATH_UD, PATHS_HALF + 1, &path_plain));
+	assert_false(path_post(PATH_UD, PATHS_HALF + 2, &path_plain));
 	paths_take();
 	path_expect_plain(PATH_UD, 0, PATHS_HALF);
-	paths_expect_all_sent(0, PATHS_HALF);
+	path_expect_from(PATH_UD, PATH_OTHER_UD, PATHS_HALF, &path_plain);
+	path_expect_plain(PATH_UD, PATHS_HALF + 1, 2);
+	paths_expect_all_sent(0, PATHS_HALF + 3);
 	paths_expect_nothing();
 }
 
@@ -427,16 +411,18 @@ static void test_a_child_does_not_continue_its_parent_s_burst(void **state)
 	(void)state;
 	path_post_receives(PATH_RC, 0, PATHS_HALF);
 	assert_int_equal(path_post_plain(PATH_RC, 0, PATHS_HALF), PATHS_HALF - BURST_POSTS - 1);
-	runtime_unlock_posted(pair_runtime());
+	adapter_unlock(pair.ends[0].adapter);
 
 	pid_t child = fork();
 
 	if (child == 0) {
+		struct pair_end *end = &paths[PATH_RC][0];
 		const struct sge sge = {(uintptr_t)paths_bytes_of(0), 8, pair.ends[0].region->key};
 		const struct send_request request = {
 			.opcode = SEND_SEND, .flags = SEND_SIGNALED, .sge_count = 1, .sges = &sge};
 
-		_exit(adapter_post(paths[PATH_RC][0].adapter, paths[PATH_RC][0].qp, &request));
+		_exit(pair_post_at_once(end, &request) ||
+		      adapter_post_by_template(end->adapter, end->qp, 0, SEND_SIGNALED, &sge));
 	}
 	adapter_lock(pair.ends[0].adapter);
 	assert_true(child > 0);

@@ -18,7 +18,7 @@ static void test_garbage_from_softibd_is_counted_not_obeyed(void **state)
 
 	(void)state;
 	assert_int_equal(runtime_get(pair.session, &runtime), 0);
-	before = runtime->malformed;
+	before = runtime->drops.malformed;
 	/* Only words of the test: an answer for a flow that does not exist, and a question where
 	 * none belongs. */
 	adapter_lock(pair.ends[0].adapter);
@@ -40,7 +40,7 @@ static void test_garbage_from_softibd_is_counted_not_obeyed(void **state)
 	do {
 		adapter_lock(pair.ends[0].adapter);
 		adapter_progress(pair.ends[0].adapter, adapter_now(pair.ends[0].adapter));
-		now_malformed = runtime->malformed;
+		now_malformed = runtime->drops.malformed;
 		adapter_unlock(pair.ends[0].adapter);
 		assert_false(pair_is_overdue(start));
 	} while (now_malformed == before);
@@ -57,9 +57,9 @@ static void test_random_packets_of_a_peer_do_no_harm(void **state)
 	pair_set_verdict(RESOLVED_DIRECT);
 	pair_send_and_check(100, 1);
 	assert_int_equal(runtime_get(pair.session, &runtime), 0);
-	assert_int_equal(runtime->channel_count, 1);
+	assert_int_equal(runtime->direct.count, 1);
 	for (unsigned i = 0; i < 20000; i++) {
-		struct channel *channel = runtime->channels[0];
+		struct channel *channel = runtime->direct.channels[0];
 		uint32_t byte_count = (uint32_t)random_below(&random, 200);
 
 		adapter_lock(pair.ends[0].adapter);
@@ -90,7 +90,7 @@ static void test_random_packets_of_a_peer_do_no_harm(void **state)
 		adapter_progress(pair.ends[0].adapter, adapter_now(pair.ends[0].adapter));
 		adapter_unlock(pair.ends[0].adapter);
 	}
-	assert_false(channel_is_corrupt(runtime->channels[0]));
+	assert_false(channel_is_corrupt(runtime->direct.channels[0]));
 	pair_send_and_check(100, 2);
 }
 
@@ -229,9 +229,9 @@ static void wait_at_most(time_ns max_ns)
 
 	pair_send_and_check(8, 1); /* there is a ring */
 	adapter_lock(pair.ends[0].adapter);
-	assert_int_equal(runtime->channel_count, 1);
-	runtime->channels[0]->rnr_hold.max_ns = max_ns;
-	runtime->channels[0]->rnr_hold.left_ns = max_ns;
+	assert_int_equal(runtime->direct.count, 1);
+	runtime->direct.channels[0]->rnr_hold.max_ns = max_ns;
+	runtime->direct.channels[0]->rnr_hold.left_ns = max_ns;
 	adapter_unlock(pair.ends[0].adapter);
 }
 
@@ -251,7 +251,7 @@ static void send_one_that_waits(const struct datagram_ends *ends, uint32_t seed)
 		assert_false(pair_is_overdue(start));
 		adapter_lock(pair.ends[1].adapter);
 		(void)adapter_poll(pair.ends[1].adapter);
-		waits = channel_holds_back(runtime->channels[0]);
+		waits = channel_holds_back(runtime->direct.channels[0]);
 		adapter_unlock(pair.ends[1].adapter);
 	}
 }
@@ -375,8 +375,8 @@ static bool something_waits(void)
 	const struct process_runtime *runtime = pair_runtime();
 	bool any = channel_holds_back(&runtime->softibd);
 
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		any |= channel_holds_back(runtime->channels[i]);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		any |= channel_holds_back(runtime->direct.channels[i]);
 	return any;
 }
 
@@ -401,8 +401,8 @@ static void let_connections_wait(time_ns reliable_max_ns)
 
 	wait_for_ever();
 	adapter_lock(pair.ends[0].adapter);
-	for (unsigned i = 0; i < runtime->channel_count; i++)
-		runtime->channels[i]->rnr_hold.reliable_max_ns = reliable_max_ns;
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		runtime->direct.channels[i]->rnr_hold.reliable_max_ns = reliable_max_ns;
 	runtime->softibd.rnr_hold.reliable_max_ns = reliable_max_ns;
 	runtime->softibd.rnr_hold.max_ns = SECONDS(1000);
 	runtime->softibd.rnr_hold.left_ns = SECONDS(1000);

@@ -8,7 +8,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include "runtime/packets/relay_send.h"
-#include "net/transport/fast/fast_path.h"
+#include "net/transport/fast/fast_send.h"
+#include "runtime/fast/send_form.h"
 #include "unit/runtime/runtime_pair.h"
 
 static void warm_up(void)
@@ -66,13 +67,23 @@ static void test_a_fast_path_that_is_off_changes_nothing_else(void **state)
 	pair_runtime()->may_go_fast = true;
 }
 
-/* An answer of softibd holds for one generation. A sender that has a ring to the peer uses the
- * ring. */
+static bool may_relay(const struct flow *flow)
+{
+	struct pair_end *end = &pair.ends[0];
+	struct fast_packet packet = {.byte_count = 28, .packet_count = 1};
+	const struct send_request request = {.opcode = SEND_SEND};
+	const uint32_t tail = end->qp->qp.requester.queue.tail;
+	const bool is_posted = relay_send_post(end->adapter, &end->qp->qp, flow, &request, &packet,
+					       adapter_now(end->adapter));
+
+	assert_int_equal(end->qp->qp.requester.queue.tail, tail + is_posted);
+	return is_posted;
+}
+
+/* A sender that has a ring to the peer uses the ring. */
 static void test_a_connection_that_may_have_a_ring_does_not_use_it(void **state)
 {
 	struct pair_end *end = &pair.ends[0];
-	const struct fast_packet packet = {.byte_count = 28};
-	const struct send_request request = {.opcode = SEND_SEND};
 
 	(void)state;
 	warm_up();
@@ -80,9 +91,42 @@ static void test_a_connection_that_may_have_a_ring_does_not_use_it(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		pair_send_and_check(8, i);
 	adapter_lock(end->adapter);
-	assert_false(relay_send_post(end->adapter, &end->qp->qp, &request, &packet,
-				     adapter_now(end->adapter)));
+	assert_false(may_relay(end->qp->qp.owner_route));
+	assert_false(may_relay(NULL));
 	adapter_unlock(end->adapter);
+}
+
+/* An answer of softibd holds for one generation and for a limited time. The form may be off, and
+ * packets that wait for room in the up ring go first. */
+static void test_requests_that_may_not_be_relayed_now_are_left(void **state)
+{
+	struct pair_end *end = &pair.ends[0];
+	struct list other;
+
+	(void)state;
+	warm_up();
+	adapter_lock(end->adapter);
+
+	struct flow *flow = end->qp->qp.owner_route;
+	const struct flow before = *flow;
+
+	assert_true(flow->state == FLOW_FABRIC || flow->state == FLOW_FABRIC_ALWAYS);
+	flow->state = FLOW_FABRIC;
+	flow->generation--;
+	assert_false(may_relay(flow));
+	flow->generation++;
+	flow->ask_at = 0;
+	assert_false(may_relay(flow));
+	*flow = before;
+	pair_runtime()->forms &= ~(1u << FORM_RELAYED);
+	assert_false(may_relay(flow));
+	pair_runtime()->forms = SEND_FORMS_ALL;
+	list_init(&other);
+	list_append(&pair_runtime()->softibd.waiting, &other);
+	assert_false(may_relay(flow));
+	list_remove(&other);
+	adapter_unlock(end->adapter);
+	pair_send_and_check(8, 5);
 }
 
 int main(void)
@@ -92,6 +136,7 @@ int main(void)
 		cmocka_unit_test(test_messages_of_any_size_keep_their_order),
 		cmocka_unit_test(test_a_fast_path_that_is_off_changes_nothing_else),
 		cmocka_unit_test(test_a_connection_that_may_have_a_ring_does_not_use_it),
+		cmocka_unit_test(test_requests_that_may_not_be_relayed_now_are_left),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);

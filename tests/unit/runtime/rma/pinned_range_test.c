@@ -74,13 +74,13 @@ static unsigned range_count(void)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < PINNED_RANGES_MAX; i++)
-		count += pinned()->windows[i].serial % 2;
+		count += pinned()->ranges[i].serial % 2;
 	return count;
 }
 
 static void expect_range(unsigned index, const uint8_t *begin, size_t byte_count)
 {
-	const struct pinned_range *window = &pinned()->windows[index];
+	const struct pinned_range *window = &pinned()->ranges[index];
 
 	assert_int_equal(window->serial % 2, 1);
 	assert_int_equal(window->begin, (uintptr_t)begin);
@@ -137,7 +137,8 @@ static int forget(void **state)
 		kernel_ring_close(&ring);
 		close(source);
 	}
-	return pair_runtime()->pinned_bytes == 0 && pair_runtime()->pin_ring_count == 0 ? 0 : -1;
+	return pair_runtime()->pins.byte_count == 0 && pair_runtime()->pins.ring_count == 0 ? 0
+											    : -1;
 }
 
 static void test_the_block_that_was_asked_for_is_pinned(void **state)
@@ -149,11 +150,11 @@ static void test_the_block_that_was_asked_for_is_pinned(void **state)
 	ask(region, memory + 2 * PINNED_RANGE_BYTES + 5);
 	expect_range(0, memory + 2 * PINNED_RANGE_BYTES, PINNED_RANGE_BYTES);
 	assert_int_equal(range_count(), 1);
-	assert_int_equal(pair_runtime()->pinned_bytes, PINNED_RANGE_BYTES);
+	assert_int_equal(pair_runtime()->pins.byte_count, PINNED_RANGE_BYTES);
 	assert_int_equal(pinned()->proof, proof);
 	assert_true(published_keys_read(pair_runtime()->rkey_export.keys, 1, region->key, &view));
 	assert_int_equal(
-		pinned()->windows[0].key_id,
+		pinned()->ranges[0].key_id,
 		published_key_id(pair_runtime()->rkey_export.keys, view.entry, view.sequence));
 	assert_int_equal(write_by_ring(0, memory + 2 * PINNED_RANGE_BYTES + 8, 0x55aa), 8);
 	assert_int_equal(memory[2 * PINNED_RANGE_BYTES + 8], 0xaa);
@@ -187,11 +188,11 @@ static void test_a_region_that_is_less_than_a_page(void **state)
 	(void)state;
 	ask(region, memory + 5099);
 	expect_range(0, memory + 5000, 100);
-	assert_int_equal(pair_runtime()->pinned_bytes, RKEY_EXPORT_PAGE_BYTES);
+	assert_int_equal(pair_runtime()->pins.byte_count, RKEY_EXPORT_PAGE_BYTES);
 	remove_region(region);
 	region = add_region(memory + 8190, 4, ALL);
 	ask(region, memory + 8190);
-	assert_int_equal(pair_runtime()->pinned_bytes, 2 * RKEY_EXPORT_PAGE_BYTES);
+	assert_int_equal(pair_runtime()->pins.byte_count, 2 * RKEY_EXPORT_PAGE_BYTES);
 	remove_region(region);
 }
 
@@ -207,13 +208,13 @@ static void test_a_key_that_goes_takes_its_ranges_along(void **state)
 	assert_int_equal(range_count(), 3);
 	remove_region(region);
 	assert_int_equal(range_count(), 1);
-	assert_int_equal(pinned()->windows[0].serial, 2);
-	assert_int_equal(pair_runtime()->pinned_bytes, PINNED_RANGE_BYTES);
+	assert_int_equal(pinned()->ranges[0].serial, 2);
+	assert_int_equal(pair_runtime()->pins.byte_count, PINNED_RANGE_BYTES);
 	assert_true(write_by_ring(0, memory, 7) < 0);
 	assert_int_equal(write_by_ring(1, memory, 7), 8);
 	/* The slot belongs to another range now. */
 	ask(other, memory + PINNED_RANGE_BYTES);
-	assert_int_equal(pinned()->windows[0].serial, 3);
+	assert_int_equal(pinned()->ranges[0].serial, 3);
 	remove_region(other);
 	assert_int_equal(range_count(), 0);
 }
@@ -230,7 +231,7 @@ static void test_all_end_before_pages_move(void **state)
 	rkey_export_end_sharing(pair_runtime());
 	runtime_unlock(pair_runtime());
 	assert_int_equal(range_count(), 0);
-	assert_int_equal(pair_runtime()->pinned_bytes, 0);
+	assert_int_equal(pair_runtime()->pins.byte_count, 0);
 	assert_true(write_by_ring(0, memory, 7) < 0);
 	ask(region, memory);
 	assert_int_equal(range_count(), 1);
@@ -245,8 +246,8 @@ static void test_there_is_an_end_to_what_is_pinned(void **state)
 	for (unsigned i = 0; i < 20; i++)
 		ask(region, memory + i * PINNED_RANGE_BYTES);
 	assert_true(range_count() >= 1 && range_count() <= PINNED_RANGES_MAX);
-	assert_true(pair_runtime()->pinned_bytes <= 1 << 20);
-	assert_int_equal(pair_runtime()->pinned_bytes, range_count() * PINNED_RANGE_BYTES);
+	assert_true(pair_runtime()->pins.byte_count <= 1 << 20);
+	assert_int_equal(pair_runtime()->pins.byte_count, range_count() * PINNED_RANGE_BYTES);
 	remove_region(region);
 }
 
@@ -273,7 +274,7 @@ static void test_memory_that_is_gone_is_not_pinned(void **state)
 	assert_int_equal(munmap(memory + 3 * PINNED_RANGE_BYTES, RKEY_EXPORT_PAGE_BYTES), 0);
 	ask(region, memory + 3 * PINNED_RANGE_BYTES + 9000);
 	assert_int_equal(range_count(), 0);
-	assert_int_equal(pair_runtime()->pinned_bytes, 0);
+	assert_int_equal(pair_runtime()->pins.byte_count, 0);
 	assert_true(mmap(memory + 3 * PINNED_RANGE_BYTES, RKEY_EXPORT_PAGE_BYTES,
 			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 			 0) != MAP_FAILED);

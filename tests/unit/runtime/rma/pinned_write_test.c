@@ -48,7 +48,7 @@ static void write_to(uint64_t offset, uint32_t byte_count)
 	};
 	struct completion completion;
 
-	if (!adapter_rma(from->adapter, from->qp, &request)) {
+	if (!pair_post_at_once(from, &request)) {
 		adapter_lock(from->adapter);
 		assert_int_equal(
 			qp_object_post_send(from->qp, adapter_now(from->adapter), &request), 0);
@@ -204,7 +204,7 @@ static void test_another_registration_has_other_ranges(void **state)
 	have_pinned(place);
 	adapter_lock(end->adapter);
 	assert_int_equal(region_deregister(memory, end->region), 0);
-	assert_int_equal(pair_runtime()->pinned_bytes, 0);
+	assert_int_equal(pair_runtime()->pins.byte_count, 0);
 	assert_int_equal(
 		region_register(memory, end->pd, end->buffer, PAIR_BUFFER_BYTES,
 				(uintptr_t)end->buffer,
@@ -277,7 +277,7 @@ static void test_strangers_words_do_no_harm(void **state)
 		else if (i == 3)
 			windows()->ring_number = 0;
 		else
-			windows()->windows[0].byte_count = UINT32_MAX;
+			windows()->ranges[0].byte_count = UINT32_MAX;
 		for (unsigned j = 0; j < WRITES_UNTIL_PINNED; j++)
 			write_and_check(place, 8, j);
 		if (i < 4)
@@ -308,7 +308,7 @@ static void test_nobody_asks_again_and_again_in_vain(void **state)
 	pinned()->refused_count = 0;
 	for (unsigned i = 0; i < 5000; i++) {
 		/* As if no memory could be pinned. */
-		memset(windows()->windows, 0, sizeof(windows()->windows));
+		memset(windows()->ranges, 0, sizeof(windows()->ranges));
 		windows()->answered = pinned()->asked;
 		write_to(place, 8);
 	}

@@ -28,7 +28,7 @@ static const struct rma *rma_of(unsigned i)
 
 static uint64_t bytes_in_ring(void)
 {
-	return pair.ends[0].adapter->runtime->channels[0]->out.tail;
+	return pair.ends[0].adapter->runtime->direct.channels[0]->out.tail;
 }
 
 static struct send_request write_request(const struct sge *sge)
@@ -51,7 +51,7 @@ static bool post_write(unsigned i)
 	const struct sge sge = {(uintptr_t)end->buffer, 64, end->region->key};
 	const struct send_request request = write_request(&sge);
 
-	if (adapter_rma(end->adapter, end->qp, &request))
+	if (pair_post_at_once(end, &request))
 		return true;
 	adapter_lock(end->adapter);
 	assert_int_equal(qp_object_post_send(end->qp, 0, &request), 0);

@@ -64,7 +64,7 @@ static void post_at(enum send_opcode opcode, uint64_t address, uint32_t byte_cou
 	};
 	struct completion completion;
 
-	assert_true(adapter_rma(end->adapter, end->qp, &request));
+	assert_true(pair_post_at_once(end, &request));
 	if (!(flags & SEND_SIGNALED))
 		return;
 	pair_poll_one(end, &completion);
@@ -273,7 +273,7 @@ static bool post_listed(uint32_t byte_count, uint32_t key)
 		.sges = &sge,
 	};
 
-	return adapter_rma_listed(end->adapter, end->qp, &request);
+	return pair_carry_out(end, &request);
 }
 
 /* The test holds the lock meanwhile. */
@@ -286,14 +286,14 @@ static void test_a_long_list_is_not_carried_out_in_one_go(void **state)
 
 	(void)state;
 	adapter_lock(end->adapter);
-	pair_runtime()->rma_bytes = 0;
+	pair_runtime()->rounds.rma_bytes = 0;
 	while (count < LIST_MAX && post_listed(BYTES, pair.ends[1].region->key)) {
 		count++;
 		assert_non_null(cq_first(end->cq));
 		cq_advance(end->cq);
 	}
 	assert_int_equal(count, (RUNTIME_RMA_BYTES_MAX + BYTES - 1) / BYTES);
-	pair_runtime()->rma_bytes = 0;
+	pair_runtime()->rounds.rma_bytes = 0;
 	assert_true(post_listed(BYTES, pair.ends[1].region->key));
 	adapter_unlock(end->adapter);
 	pair_poll_one(end, &completion);
@@ -352,7 +352,7 @@ static void test_a_wrong_key_is_told_by_the_packets_way(void **state)
 
 	(void)state;
 	post_at(SEND_RDMA_WRITE, page_begin(), 8, 0, 4);
-	assert_false(adapter_rma(end->adapter, end->qp, &request));
+	assert_false(pair_post_at_once(end, &request));
 	adapter_lock(end->adapter);
 	assert_int_equal(qp_post_send(&end->qp->qp, 0, &request), 0);
 	adapter_send(end->adapter, end->qp);
@@ -360,7 +360,7 @@ static void test_a_wrong_key_is_told_by_the_packets_way(void **state)
 	pair_poll_one(end, &completion);
 	assert_int_equal(completion.status, COMPLETION_REMOTE_ACCESS);
 	assert_int_equal(completion.wr_id, 5);
-	assert_false(adapter_rma(end->adapter, end->qp, &request));
+	assert_false(pair_post_at_once(end, &request));
 }
 
 static void test_the_edges_of_a_region_are_not_shared(void **state)

@@ -15,7 +15,7 @@
 /* All direct channels: there is one. */
 static uint64_t bytes_in_rings(void)
 {
-	return pair_runtime()->channel_count ? pair_runtime()->channels[0]->out.tail : 0;
+	return pair_runtime()->direct.count ? pair_runtime()->direct.channels[0]->out.tail : 0;
 }
 
 static void one_sided(enum send_opcode opcode, uint32_t byte_count, uint32_t seed)

@@ -257,7 +257,7 @@ static void test_referenced_memory_stays_as_it_was(void **state)
 
 	(void)state;
 	memcpy(before, bytes, sizeof(before));
-	shared_mr.is_lent = all_is_zcopy;
+	shared_mr.is_external = all_is_zcopy;
 	shared_mr.context = bytes;
 	for (unsigned i = 0; i < 2; i++) {
 		place = shared_mr_take(&shared_mr, bytes, 2 * PAGE, false);

@@ -227,12 +227,12 @@ static void test_references_to_memory_that_is_not_shared_are_refused(void **stat
 					     .port = 1 << 8 | 1,
 					     .packet_count = 4,
 					     .body = body};
-		uint64_t malformed = pair_runtime()->malformed;
+		uint64_t malformed = pair_runtime()->drops.malformed;
 
 		memcpy(body + 20, &tickets[i], sizeof(tickets[i]));
 		assert_null(zcopy_receive(pair_runtime(), pair_channel(), 0, &record));
 		zcopy_receive_packets(pair_runtime(), pair_channel(), 0, &record);
-		assert_int_equal(pair_runtime()->malformed, malformed + 1);
+		assert_int_equal(pair_runtime()->drops.malformed, malformed + 1);
 		for (record.byte_count = 0; record.byte_count < 20 + sizeof(tickets[i]);
 		     record.byte_count++)
 			assert_null(zcopy_receive(pair_runtime(), pair_channel(), 0, &record));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fast path and the engine do the same: random work on two pairs of queue pairs, one of which
- * uses the fast path wherever it can. Packets, completions, memory and state are compared. Covers:
- * net/transport/fast/rx_short.c net/transport/fast/header_cache.c */
+ * uses the fast path wherever it can. Packets, completions, memory and state are compared. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "net/transport/fast/short_packets.h"
-#include "net/transport/report.h"
-#include "net/transport/responses.h"
-#include "net/transport/retry.h"
+#include "net/transport/fast/fast_receive.h"
 #include "support/burst_of_one.h"
 #include "support/endpoint_compare.h"
 #include "support/rc_pair.h"
+#include "support/sent_packet.h"
 #include "wire/mtu.h"
 
 enum {
@@ -28,11 +25,13 @@ enum {
 	SLOT_BYTES = 1024,
 	QKEY = 0x11111111,
 	NO_BIT = 1 << 16,
+	NO_BURSTS = 4, /* as burst_turn */
 };
 
 struct crossing {
-	uint32_t byte_count; /* 0: an ACK word */
-	struct psn psn;	     /* of the ACK word */
+	uint32_t byte_count;	/* 0: an ACK word */
+	struct psn psn;		/* of the ACK word */
+	uint32_t payload_bytes; /* of a message by reference; 0: a packet */
 	uint8_t bytes[FLIGHT_BYTES_MAX];
 };
 
@@ -46,13 +45,15 @@ struct world {
 	unsigned flight_count;
 	uint32_t sent_count[2][2]; /* by direction; requests, answers */
 	uint64_t request_digest[2];
-	unsigned short_send_posted, tx_header_cache, fast_received, fast_acked;
-	unsigned fast_predicted, fast_payload; /* among fast_received */
-	struct crossing last[2];	       /* received by the fast path; its PSN */
+	unsigned fast_posted, fast_zcopies, fast_received, fast_acked;
+	unsigned fast_posted_by_template;	 /* among fast_posted */
+	unsigned fast_payload, fast_by_template; /* among fast_received */
+	unsigned burst_turn; /* of four PSNs, the one whose message is received as a burst */
 	uint32_t inbox_next[2], outbox_next[2];
 };
 
 static struct world worlds[2];
+static const enum qp_type plain_types[] = {QP_RC, QP_UC, QP_UD};
 
 static struct endpoint *end_of(struct world *world, unsigned side)
 {
@@ -74,8 +75,11 @@ static void count_completions(struct world *world)
 
 static struct crossing *new_crossing(struct world *world)
 {
-	assert_true(world->flight_count < FLIGHTS_MAX);
-	return &world->flights[world->flight_count++];
+	struct crossing *crossing = &world->flights[world->flight_count++];
+
+	assert_true(world->flight_count <= FLIGHTS_MAX);
+	crossing->payload_bytes = 0;
+	return crossing;
 }
 
 static void digest(uint64_t *sum, const uint8_t *bytes, uint32_t byte_count)
@@ -88,7 +92,7 @@ static void acknowledge_fast(struct world *world, unsigned side)
 {
 	struct psn psn;
 
-	if (fast_is_known(&end_of(world, side)->qp) &&
+	if (send_template_holds(&end_of(world, side)->qp) &&
 	    fast_take_ack(&end_of(world, side)->qp, &psn)) {
 		struct crossing *crossing = new_crossing(world);
 
@@ -98,20 +102,37 @@ static void acknowledge_fast(struct world *world, unsigned side)
 	}
 }
 
+/* The payload of a message by reference stands behind its headers here, so that the engine can
+ * receive the message too. */
+static void write_payload(const struct fast_packet *packet, uint8_t *ret_bytes)
+{
+	memset(ret_bytes + packet->header_bytes, 0, packet->byte_count - packet->header_bytes);
+	memcpy(ret_bytes + packet->header_bytes, packet->payload, packet->payload_bytes);
+}
+
+/* Answers leave before requests: a failing request may keep the peer from receiving them. */
+static bool has_answers(const struct qp *qp)
+{
+	return qp->responder.saved_pending || qp->responder.nak_is_due || qp->responder.ack_is_due;
+}
+
+/* Queued SENDs of one packet go by reference. */
 static void send_fast(struct world *world, unsigned side)
 {
 	struct endpoint *from = end_of(world, side);
 	struct fast_packet packet;
 
-	while (fast_next(&from->qp, &packet)) {
+	while (!has_answers(&from->qp) && fast_next_zcopy(&from->qp, &packet) &&
+	       packet.packet_count == 1) {
 		struct crossing *crossing = new_crossing(world);
 
 		crossing->byte_count = packet.byte_count;
-		fast_write(&from->qp, world->pair.now, &packet, crossing->bytes);
+		crossing->payload_bytes = packet.payload_bytes;
+		write_payload(&packet, crossing->bytes);
+		write_queued_zcopy(&from->qp, world->pair.now, &packet, crossing->bytes);
 		count_completions(world);
-		world->tx_header_cache++;
+		world->fast_zcopies++;
 	}
-	retry_date(&from->qp, world->pair.now);
 }
 
 static void send_long(struct world *world, unsigned side)
@@ -171,66 +192,58 @@ static void receive_ack_word(struct world *world, struct endpoint *to, struct ps
 	retry_date(&to->qp, world->pair.now);
 }
 
-static uint32_t headers_of(const struct qp *qp)
+/* A message by reference, and where its payload is. */
+struct crossing_source {
+	struct zcopy_source source;
+	const uint8_t *payload;
+};
+
+static bool fetch(const struct zcopy_source *source, uint8_t *ret_bytes)
 {
-	return FAST_HEADER_BYTES + (qp->type == QP_UD ? DETH_BYTES : 0);
+	memcpy(ret_bytes, container_of(source, struct crossing_source, source)->payload,
+	       source->byte_count);
+	return true;
 }
 
-/* Whether the packet could have been a payload record: everything but the payload equals the packet
- * before it, with the next PSN. */
-static bool is_payload_record(const struct crossing *last, const struct qp *qp,
-			      const uint8_t *bytes, uint32_t byte_count)
+/* fast_receive, with a count of the messages that have the headers of the last one. */
+static bool receive_single(struct world *world, struct qp *qp, const uint8_t *bytes,
+			   uint32_t byte_count)
 {
-	const uint32_t psn_at = FAST_PSN_OFFSET;
-	uint32_t word = get_be32(last->bytes + psn_at);
-
-	return last->byte_count == byte_count && byte_count > headers_of(qp) &&
-	       !(bytes[LRH_BYTES] & 1) && memcmp(last->bytes, bytes, psn_at) == 0 &&
-	       get_be32(bytes + psn_at) ==
-		       ((word & 0xff000000u) | psn_add(psn_from(word), 1).value) &&
-	       (qp->type != QP_RC || word >> 31) &&
-	       memcmp(last->bytes + FAST_HEADER_BYTES, bytes + FAST_HEADER_BYTES,
-		      headers_of(qp) - FAST_HEADER_BYTES) == 0;
-}
-
-/* By each of the two functions in turn; one of them is for reliable connections only. */
-static bool receive_predicted(struct world *world, struct endpoint *to, const uint8_t *bytes,
-			      uint32_t byte_count)
-{
-	if (to->qp.type == QP_RC && bytes[LRH_BYTES + BTH_BYTES - 1] & 1)
-		return fast_receive_expected(rx_header_cache(&to->qp), world->pair.now, 1, bytes,
-					     byte_count) == &to->qp;
-	return fast_receive_predicted(&to->qp, world->pair.now, 1, bytes, byte_count);
-}
-
-/* As a poll round does: a payload record that matches the receive template is taken at once. */
-static bool take_fast(struct world *world, struct endpoint *to, const struct crossing *last,
-		      const uint8_t *bytes, uint32_t byte_count)
-{
-	const uint32_t header_bytes = headers_of(&to->qp);
-
-	if (is_payload_record(last, &to->qp, bytes, byte_count) &&
-	    receive_burst_of_one(&to->qp, world->pair.now, bytes + header_bytes,
-				 byte_count - header_bytes)) {
-		world->fast_payload++;
+	if (qp->type != QP_UD &&
+	    fast_receive_by_template(qp, world->pair.now, 1, bytes, byte_count)) {
+		world->fast_by_template++;
 		return true;
 	}
-	if (receive_predicted(world, to, bytes, byte_count)) {
-		world->fast_predicted++;
-		return true;
-	}
-	return fast_receive(&to->qp, world->pair.now, 1, bytes, bytes, byte_count);
+	return fast_receive(qp, world->pair.now, 1, bytes, byte_count);
 }
 
+/* Messages take the ways of the fast path in turn: one by one, and one of four as the first of a
+ * burst. */
 static bool receive_fast(struct world *world, struct endpoint *to, const uint8_t *bytes,
 			 uint32_t byte_count)
 {
-	struct crossing *last = &world->last[to == &world->pair.b];
-	bool is_taken = take_fast(world, to, last, bytes, byte_count);
+	const bool is_burst = (bytes[LRH_BYTES + BTH_BYTES - 1] & 3) == world->burst_turn;
 
-	last->byte_count = is_taken ? byte_count : 0;
-	memcpy(last->bytes, bytes, last->byte_count);
-	return is_taken;
+	if (is_burst && receive_burst_of_one(&to->qp, world->pair.now, 1, bytes, byte_count)) {
+		world->fast_payload++;
+		return true;
+	}
+	return receive_single(world, &to->qp, bytes, byte_count);
+}
+
+static bool receive_crossing(struct world *world, struct endpoint *to,
+			     const struct crossing *crossing)
+{
+	const uint32_t padded_bytes = (crossing->payload_bytes + 3) & ~3u;
+	const struct crossing_source source = {
+		.source = {crossing->payload_bytes, 1, fetch},
+		.payload = crossing->bytes + crossing->byte_count - padded_bytes,
+	};
+
+	if (crossing->payload_bytes)
+		return fast_receive_zcopy(&to->qp, world->pair.now, 1, crossing->bytes,
+					  &source.source);
+	return receive_fast(world, to, crossing->bytes, crossing->byte_count);
 }
 
 static void deliver(struct world *world, unsigned side, uint64_t seed, unsigned chance)
@@ -250,8 +263,7 @@ static void deliver(struct world *world, unsigned side, uint64_t seed, unsigned 
 			continue;
 		if (!crossing->byte_count)
 			receive_ack_word(world, to, crossing->psn);
-		else if (world->is_fast &&
-			 receive_fast(world, to, crossing->bytes, crossing->byte_count))
+		else if (world->is_fast && receive_crossing(world, to, crossing))
 			world->fast_received++;
 		else
 			receive_by_engine(world, to, crossing);
@@ -285,6 +297,33 @@ static void post_a_receive(struct world *world, unsigned side, struct random *ra
 		(void)!qp_post_receive(&end->qp, world->pair.now, &request);
 }
 
+/* Half of the requests that could go at once do, unless the queue pair has answers to send first;
+ * the others wait for send_fast and send_long. */
+static void post_either_way(struct world *world, struct endpoint *end,
+			    const struct send_request *request)
+{
+	uint8_t bytes[FLIGHT_BYTES_MAX];
+	uint32_t byte_count = 0;
+
+	if (world->is_fast && request->wr_id & 1 && !has_answers(&end->qp)) {
+		byte_count = packet_by_template(&end->qp, world->pair.now, request, bytes);
+		world->fast_posted_by_template += byte_count != 0;
+		if (!byte_count)
+			byte_count = posted_packet(&end->qp, world->pair.now, request, bytes);
+	}
+	if (byte_count) {
+		struct crossing *crossing = new_crossing(world);
+
+		crossing->byte_count = byte_count;
+		memcpy(crossing->bytes, bytes, byte_count);
+		world->fast_posted++;
+	} else {
+		(void)!qp_post_send(&end->qp, world->pair.now, request);
+	}
+	count_completions(world);
+}
+
+/* Half of the SENDs have the same headers, but for the PSN. */
 static void post_a_send(struct world *world, unsigned side, struct random *random)
 {
 	static const enum send_opcode opcodes[] = {
@@ -294,7 +333,8 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 	const struct endpoint *peer = end_of(world, !side);
 	bool is_reliable = end->qp.type == QP_RC;
 	unsigned kinds = end->qp.type == QP_UD ? 5 : is_reliable ? 8 : 6;
-	enum send_opcode opcode = opcodes[random_below(random, kinds)];
+	const bool is_plain = random_below(random, 2);
+	enum send_opcode opcode = is_plain ? SEND_SEND : opcodes[random_below(random, kinds)];
 	uint32_t byte_count = (uint32_t)random_below(
 		random, random_below(random, 3) ? 64 : MESSAGE_BYTES_MAX_HERE);
 	/* READs use another part of the buffer than receives: the two are not ordered. */
@@ -304,7 +344,7 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 	const struct area *area = reads ? &end->inbox : &end->outbox;
 	const struct address_vector address = {.dlid = peer->port.lid, .port_number = 1};
 
-	if (opcode == SEND_FETCH_ADD || random_below(random, 3) == 0)
+	if (opcode == SEND_FETCH_ADD || is_plain || random_below(random, 3) == 0)
 		byte_count = 8;
 	if (end->qp.type == QP_UD && byte_count > 250 && random_below(random, 500))
 		byte_count = 250;
@@ -314,7 +354,7 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 	struct send_request request = {
 		.wr_id = random_next(random),
 		.opcode = opcode,
-		.flags = (uint32_t)random_below(random, 8),
+		.flags = (uint32_t)random_below(random, 8) & (is_plain ? SEND_SIGNALED : ~0u),
 		.immediate_or_rkey = (uint32_t)random_next(random),
 		.remote_address = (uintptr_t)peer->window.bytes + (offset & ~7u),
 		.remote_key = peer->window.region->key,
@@ -323,11 +363,11 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 		.address_pd = &end->pd,
 		.remote_qpn = peer->qp.qpn,
 		.remote_qkey = QKEY,
-		.sge_count = reads || random_below(random, 4) ? 1 : 2,
+		.sge_count = reads || is_plain || random_below(random, 4) ? 1 : 2,
 		.sges = sges,
 	};
 
-	if (!reads && random_below(random, 2) && byte_count <= 32)
+	if (!reads && !is_plain && random_below(random, 2) && byte_count <= 32)
 		request.flags |= SEND_INLINE;
 	/* Answers and a failing request are not ordered: on a connection, their order decides
 	 * whether the peer still gets the answers. */
@@ -336,20 +376,7 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 	if (!reads)
 		fill_pattern(area->bytes + offset, SLOT_BYTES, (uint32_t)request.wr_id);
 
-	struct fast_packet packet;
-
-	/* Half of the requests that could go at once do; the others wait for send_fast. */
-	if (world->is_fast && request.wr_id & 1 && fast_may_post(&end->qp, &request, &packet)) {
-		struct crossing *crossing = new_crossing(world);
-
-		crossing->byte_count = packet.byte_count;
-		fast_write_posted(&end->qp, &request, &packet, crossing->bytes);
-		fast_enqueue(&end->qp, world->pair.now, &request, &packet);
-		world->short_send_posted++;
-	} else {
-		(void)!qp_post_send(&end->qp, world->pair.now, &request);
-	}
-	count_completions(world);
+	post_either_way(world, end, &request);
 }
 
 static void work(struct world *world, unsigned side, struct random *random)
@@ -426,6 +453,12 @@ static void connect_shared(struct world *world, const struct endpoint_options *o
 		endpoint_to_rts(end_of(world, side));
 }
 
+/* Payloads of messages by reference are copied when they are sent. */
+static void take_back_nothing(struct qp *qp)
+{
+	(void)qp;
+}
+
 enum receives { RECEIVES_OWN, RECEIVES_SHARED };
 
 static void run_both(enum qp_type type, enum receives receives, uint64_t seed, unsigned loss_chance)
@@ -446,6 +479,8 @@ static void run_both(enum qp_type type, enum receives receives, uint64_t seed, u
 			rc_pair_connect_with(&worlds[i].pair, &options);
 	}
 	give_rings(&worlds[1]);
+	for (unsigned side = 0; side < 2; side++)
+		end_of(&worlds[1], side)->environment.take_back = take_back_nothing;
 	for (unsigned step = 0; step < STEPS; step++) {
 		for (unsigned i = 0; i < 2; i++) {
 			struct random random = random_seeded(seed * 7919 + step);
@@ -466,37 +501,44 @@ static void run_both(enum qp_type type, enum receives receives, uint64_t seed, u
 
 static void test_connections_do_the_same_on_both_paths(void **state)
 {
-	unsigned posted = 0, sent = 0, received = 0, acked = 0, payloads = 0;
+	unsigned posted = 0, sent = 0, received = 0, acked = 0, payloads = 0, by_template = 0;
+	unsigned posted_by_template = 0;
 
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		run_both(QP_RC, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
-		posted += worlds[1].short_send_posted;
-		sent += worlds[1].tx_header_cache;
+		posted += worlds[1].fast_posted;
+		sent += worlds[1].fast_zcopies;
 		received += worlds[1].fast_received;
 		acked += worlds[1].fast_acked;
+		posted_by_template += worlds[1].fast_posted_by_template;
 		payloads += worlds[1].fast_payload;
+		by_template += worlds[1].fast_by_template;
 	}
 	/* The comparison proves nothing if the fast path is never taken. */
 	assert_true(posted > SEEDS * STEPS / 10);
+	assert_true(posted_by_template > SEEDS * STEPS / 10);
 	assert_true(sent > SEEDS * STEPS / 20);
 	assert_true(received > SEEDS * STEPS / 20);
 	assert_true(acked > SEEDS * STEPS / 20);
 	assert_true(payloads > SEEDS);
+	assert_true(by_template > SEEDS * STEPS / 10);
 }
 
 static void test_unreliable_connections_do_the_same_on_both_paths(void **state)
 {
-	unsigned received = 0, payloads = 0;
+	unsigned received = 0, payloads = 0, by_template = 0;
 
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		run_both(QP_UC, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
 		received += worlds[1].fast_received;
 		payloads += worlds[1].fast_payload;
+		by_template += worlds[1].fast_by_template;
 	}
 	assert_true(received > SEEDS * STEPS / 20);
 	assert_true(payloads > SEEDS);
+	assert_true(by_template > SEEDS * STEPS / 10);
 }
 
 static void test_datagrams_do_the_same_on_both_paths(void **state)
@@ -515,42 +557,47 @@ static void test_datagrams_do_the_same_on_both_paths(void **state)
 
 static void test_shared_receive_queues_do_the_same_on_both_paths(void **state)
 {
-	static const enum qp_type types[] = {QP_RC, QP_UC, QP_UD};
 	unsigned received = 0;
 
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		run_both(types[seed % 3], RECEIVES_SHARED, seed, seed % 4 ? 0 : 30);
+		run_both(plain_types[seed % 3], RECEIVES_SHARED, seed, seed % 4 ? 0 : 30);
 		received += worlds[1].fast_received;
 	}
 	assert_true(received > SEEDS * STEPS / 20);
 }
 
-/* Sends one more message of 8 bytes from a, with this bit of its headers flipped (NO_BIT: none). b
- * receives it by the fast path if this world has one and the fast path accepts it. */
-static void send_changed(struct world *world, unsigned bit)
+/* Sends one more message from a, with this bit of its headers flipped (NO_BIT: none). b receives it
+ * by the fast path if this world has one and the fast path accepts it. */
+static void send_message(struct world *world, uint32_t payload_bytes, unsigned bit)
 {
-	struct fast_packet packet;
 	struct packet decoded;
-	uint8_t bytes[256];
+	uint8_t bytes[SLOT_BYTES];
+	uint32_t byte_count;
 
-	world->last[1].byte_count = 0; /* this is about headers: no payload records */
-	post_receive(&world->pair, &world->pair.b, 64);
-	post_send(&world->pair, &world->pair.a, 8);
-	assert_true(fast_next(&world->pair.a.qp, &packet));
-	fast_write(&world->pair.a.qp, world->pair.now, &packet, bytes);
-	retry_date(&world->pair.a.qp, world->pair.now);
+	post_send(&world->pair, &world->pair.a, payload_bytes);
+	byte_count = sent_packet(&world->pair.a.qp, world->pair.now, bytes);
+	assert_int_not_equal(byte_count, 0);
 	if (bit != NO_BIT)
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 
-	bool is_packet = packet_decode(bytes, packet.byte_count, 1, &decoded) == PACKET_OK &&
+	bool is_packet = packet_decode(bytes, byte_count, 1, &decoded) == PACKET_OK &&
 			 decoded.bth.destination_qpn == world->pair.b.qp.qpn;
 
 	if (world->is_fast && get_be24(bytes + LRH_BYTES + 5) == world->pair.b.qp.qpn &&
-	    receive_fast(world, &world->pair.b, bytes, packet.byte_count))
+	    receive_fast(world, &world->pair.b, bytes, byte_count)) {
 		assert_true(is_packet);
-	else if (is_packet)
+		world->fast_received++;
+	} else if (is_packet) {
 		qp_receive(&world->pair.b.qp, world->pair.now, &decoded);
+	}
+	count_completions(world);
+}
+
+static void send_changed(struct world *world, unsigned bit)
+{
+	post_receive(&world->pair, &world->pair.b, 64);
+	send_message(world, 8, bit);
 }
 
 static void connect_worlds(enum qp_type type)
@@ -562,6 +609,7 @@ static void connect_worlds(enum qp_type type)
 		worlds[i].is_fast = i == 1;
 		rc_pair_connect_with(&worlds[i].pair, &options);
 	}
+	give_rings(&worlds[1]);
 }
 
 static void release_worlds(void)
@@ -570,21 +618,36 @@ static void release_worlds(void)
 	rc_pair_release(&worlds[1].pair);
 }
 
+enum way { ONE_BY_ONE, AS_A_BURST };
+
 /* A packet that the fast path accepts is one that the decoder and the admission rules accept. With
- * any one bit of its headers flipped both paths still agree, for the first packet and for one that
- * the header cache predicts. */
+ * any one bit of its headers flipped both paths still agree, for the first packet and for later
+ * ones, which find a template. */
+static void judge_changed_bit(enum qp_type type, unsigned bit, unsigned before, enum way way)
+{
+	connect_worlds(type);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint32_t psn = worlds[i].pair.a.qp.requester.next_psn.value;
+
+		worlds[i].burst_turn = way == AS_A_BURST ? (psn + before) & 3 : NO_BURSTS;
+		for (unsigned j = 0; j < before; j++)
+			send_changed(&worlds[i], NO_BIT);
+		/* The first one makes the template. */
+		if (i && before && way == ONE_BY_ONE && type != QP_UD)
+			assert_int_equal(worlds[i].fast_by_template, before - 1);
+		send_changed(&worlds[i], bit);
+	}
+	compare_worlds();
+	release_worlds();
+}
+
+/* By each way of the fast path. */
 static void judge_every_changed_bit(enum qp_type type, unsigned header_bytes)
 {
 	for (unsigned bit = 0; bit < header_bytes * 8; bit++)
 		for (unsigned before = 0; before < 3; before++) {
-			connect_worlds(type);
-			for (unsigned i = 0; i < 2; i++) {
-				for (unsigned j = 0; j < before; j++)
-					send_changed(&worlds[i], NO_BIT);
-				send_changed(&worlds[i], bit);
-			}
-			compare_worlds();
-			release_worlds();
+			judge_changed_bit(type, bit, before, ONE_BY_ONE);
+			judge_changed_bit(type, bit, before, AS_A_BURST);
 		}
 }
 
@@ -596,8 +659,8 @@ static void test_every_changed_bit_is_judged_as_by_the_engine(void **state)
 	judge_every_changed_bit(QP_UD, FAST_HEADER_BYTES + DETH_BYTES);
 }
 
-/* The header cache ends when the port, the path or the state changes. */
-static void test_the_header_cache_ends_when_port_or_state_change(void **state)
+/* A receive template ends when the port, the path or the state changes. */
+static void test_the_receive_template_ends_when_port_or_state_change(void **state)
 {
 	(void)state;
 	connect_worlds(QP_RC);
@@ -607,14 +670,14 @@ static void test_the_header_cache_ends_when_port_or_state_change(void **state)
 		send_changed(&worlds[i], NO_BIT);
 		send_changed(&worlds[i], NO_BIT);
 		assert_int_equal(to->received.count, 2);
-		assert_int_equal(worlds[i].fast_predicted, i);
+		assert_int_equal(worlds[i].fast_received, i ? 2 : 0);
 		/* Another P_Key: packets with the old one are no longer for this port. */
 		to->port.pkeys[0] ^= 1;
-		to->environment.port_changes++;
+		invalidate(&to->environment);
 		send_changed(&worlds[i], NO_BIT);
 		assert_int_equal(to->received.count, 2);
 		to->port.pkeys[0] ^= 1;
-		to->environment.port_changes++;
+		invalidate(&to->environment);
 	}
 	compare_worlds();
 	release_worlds();
@@ -637,52 +700,77 @@ static void test_the_header_cache_ends_when_port_or_state_change(void **state)
 	release_worlds();
 }
 
-/* A server that never sends stays in RTR. Its first packet raises an event, so the engine takes it.
- */
-static void test_a_queue_pair_in_rtr_receives_once_it_is_established(void **state)
+/* A peer with a larger MTU. The receive buffer would have room for the message. */
+static void test_packets_above_the_mtu_are_judged_as_by_the_engine(void **state)
 {
-	struct world *world = &worlds[1];
-	struct endpoint_options options = endpoint_options_default(QP_RC);
-	struct random random = random_seeded(1);
-	struct endpoint *from = end_of(world, 0), *to = end_of(world, 1);
-	uint8_t bytes[2][FAST_HEADER_BYTES_MAX + 8];
-	struct fast_packet packet;
-	struct packet first;
-
 	(void)state;
-	memset(world, 0, sizeof(*world));
-	rc_pair_init(&world->pair, &options, &options);
-	for (unsigned side = 0; side < 2; side++)
-		endpoint_to_init(end_of(world, side));
-	for (unsigned side = 0; side < 2; side++)
-		endpoint_to_rtr(end_of(world, side), end_of(world, !side));
-	endpoint_to_rts(from);
-	for (unsigned i = 0; i < 4; i++)
-		post_a_receive(world, 1, &random);
-	for (unsigned i = 0; i < 2; i++) {
-		const struct sge sge = area_sge(&from->outbox, from->outbox.bytes, 8);
-		const struct send_request request = {
-			.opcode = SEND_SEND, .sge_count = 1, .sges = &sge};
+	for (unsigned i = 0; i < 2 * ARRAY_COUNT(plain_types); i++) {
+		connect_worlds(plain_types[i / 2]);
+		for (unsigned j = 0; j < 2; j++) {
+			struct rc_pair *pair = &worlds[j].pair;
 
-		assert_int_equal(qp_post_send(&from->qp, 0, &request), 0);
-		assert_true(fast_next(&from->qp, &packet));
-		fast_write(&from->qp, 0, &packet, bytes[i]);
+			pair->a.qp.path_mtu = 512;
+			if (plain_types[i / 2] == QP_UD)
+				pair->a.port.mtu_code = MTU_512;
+			for (unsigned k = 0; k < 2; k++)
+				post_receive(pair, &pair->b, 600);
+			/* With either way of receiving: they take turns. */
+			if (i % 2)
+				send_message(&worlds[j], 256, NO_BIT);
+			assert_int_equal(worlds[j].fast_received, i % 2 && j);
+			send_message(&worlds[j], 257, NO_BIT);
+			assert_int_equal(worlds[j].fast_received, i % 2 && j);
+		}
+		compare_worlds();
+		compare_memory();
+		release_worlds();
 	}
-	assert_false(fast_receive(&to->qp, 0, 1, bytes[0], bytes[0], packet.byte_count));
-	assert_int_equal(packet_decode(bytes[0], packet.byte_count, 1, &first), PACKET_OK);
-	qp_receive(&to->qp, 0, &first);
-	assert_int_equal(to->event_count, 1);
-	assert_true(fast_receive(&to->qp, 0, 1, bytes[1], bytes[1], packet.byte_count));
-	assert_int_equal(to->received.count, 2);
-	rc_pair_release(&world->pair);
+}
+
+static void send_and_acknowledge(struct world *world)
+{
+	struct qp *from = &world->pair.a.qp;
+	const struct psn psn = from->requester.next_psn;
+
+	send_changed(world, NO_BIT);
+	if (from->type != QP_RC)
+		return;
+	assert_true(fast_acknowledge(from, world->pair.now, psn));
+	retry_date(from, world->pair.now);
+	count_completions(world);
+}
+
+/* The slot still has the SGE of an earlier request, which must not be used. */
+static void test_receive_requests_without_a_buffer_take_empty_messages_only(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4 * ARRAY_COUNT(plain_types); i++) {
+		connect_worlds(plain_types[i / 4]);
+		for (unsigned j = 0; j < 2; j++) {
+			struct endpoint *to = &worlds[j].pair.b;
+			const struct receive_request request = {.wr_id = 5};
+
+			/* Once around the queue. */
+			for (unsigned k = 0; k < to->options.receive_requests_max; k++)
+				send_and_acknowledge(&worlds[j]);
+			if (i & 1)
+				send_changed(&worlds[j], NO_BIT);
+			assert_int_equal(qp_post_receive(&to->qp, 0, &request), 0);
+			send_message(&worlds[j], i & 2 ? 8 : 0, NO_BIT);
+		}
+		compare_worlds();
+		compare_memory();
+		release_worlds();
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_connections_do_the_same_on_both_paths),
-		cmocka_unit_test(test_a_queue_pair_in_rtr_receives_once_it_is_established),
-		cmocka_unit_test(test_the_header_cache_ends_when_port_or_state_change),
+		cmocka_unit_test(test_the_receive_template_ends_when_port_or_state_change),
+		cmocka_unit_test(test_packets_above_the_mtu_are_judged_as_by_the_engine),
+		cmocka_unit_test(test_receive_requests_without_a_buffer_take_empty_messages_only),
 		cmocka_unit_test(test_unreliable_connections_do_the_same_on_both_paths),
 		cmocka_unit_test(test_datagrams_do_the_same_on_both_paths),
 		cmocka_unit_test(test_shared_receive_queues_do_the_same_on_both_paths),

@@ -7,10 +7,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "net/transport/fast/fast_path.h"
-#include "net/transport/fast/header_cache.h"
-#include "net/transport/retry.h"
+#include "net/transport/fast/fast_receive.h"
 #include "support/rc_pair.h"
+#include "support/sent_packet.h"
 #include "wire/mtu.h"
 
 enum { MESSAGES = 60, MESSAGE_BYTES_MAX_HERE = 3000, SEEDS = 20, FIRST_PSN = 0xfffff0 };
@@ -75,8 +74,7 @@ static bool cross(bool is_lost, bool is_gone)
 		.is_gone = is_gone,
 	};
 
-	fast_write(&pair.a.qp, pair.now, &packet, headers);
-	retry_date(&pair.a.qp, pair.now);
+	write_queued_zcopy(&pair.a.qp, pair.now, &packet, headers);
 	if (is_lost || !fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source))
 		return true;
 	if (fast_take_ack(&pair.b.qp, &psn) && fast_acknowledge(&pair.a.qp, pair.now, psn))
@@ -143,7 +141,7 @@ static void test_lengths_that_do_not_agree_are_refused(void **state)
 	(void)post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
 	(void)post_send(&pair, &pair.a, 1000);
 	assert_true(fast_next_zcopy(&pair.a.qp, &packet));
-	fast_write(&pair.a.qp, pair.now, &packet, headers);
+	write_queued_zcopy(&pair.a.qp, pair.now, &packet, headers);
 	for (uint32_t byte_count = 0; byte_count < 2000; byte_count++) {
 		struct fetched fetched = {.source = {byte_count, packet.packet_count, fetch},
 					  .bytes = packet.payload,
@@ -205,7 +203,7 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 		const uint8_t *sent = post_send(&pair, &pair.a, 1000);
 
 		assert_true(fast_next_zcopy(&pair.a.qp, &packet));
-		fast_write(&pair.a.qp, pair.now, &packet, headers);
+		write_queued_zcopy(&pair.a.qp, pair.now, &packet, headers);
 
 		struct fetched gone = {.source = {1000, packet.packet_count, fetch},
 				       .bytes = packet.payload,
@@ -280,10 +278,10 @@ static const uint8_t *post_zcopy(uint64_t wr_id, uint32_t byte_count, uint32_t f
 	};
 	struct fast_packet packet;
 
-	assert_true(fast_may_post(&pair.a.qp, &request, &packet));
+	assert_true(fast_may_post(&pair.a.qp, pair.a.qp.type, &request, &packet));
 	packet.is_zcopy = true;
-	fast_post_packet(&pair.a.qp, &request, &packet, headers);
-	fast_post_request(&pair.a.qp, pair.now, &request, &packet);
+	fast_write(&pair.a.qp, pair.a.qp.type, &request, &packet, headers);
+	fast_enqueue(&pair.a.qp, pair.a.qp.type, pair.now, &request, &packet);
 	*ret_fetched = (struct fetched){.source = {byte_count, 1, fetch}, .bytes = bytes};
 	return headers;
 }
@@ -316,9 +314,9 @@ static void test_a_zcopy_datagram_completes_when_its_owner_says_so(void **state)
 	rc_pair_release(&pair);
 }
 
-/* Receives the second of two equal messages, with a bit of its headers flipped, with and without
- * the first in the header cache. Returns whether it was taken. */
-static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
+/* Receives the second of two equal messages, with a bit of its headers flipped, with the receive
+ * template of the first one or with none. Returns whether it was taken. */
+static bool take_second(enum qp_type type, unsigned bit, bool has_template)
 {
 	enum { BYTES = 1026 };
 	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
@@ -337,17 +335,18 @@ static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
 		} else {
 			(void)post_send(&pair, &pair.a, BYTES);
 			assert_true(fast_next_zcopy(&pair.a.qp, &packet));
-			fast_write(&pair.a.qp, pair.now, &packet, headers);
+			write_queued_zcopy(&pair.a.qp, pair.now, &packet, headers);
 			fetched = (struct fetched){.source = {BYTES, 1, fetch},
 						   .bytes = packet.payload};
 		}
 		if (i == 1)
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		if (!is_remembered)
-			rx_header_cache(&pair.b.qp)->qp = NULL;
+		if (!has_template)
+			invalidate(&pair.b.environment);
 		is_taken = fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source);
 		assert_true(is_taken || i == 1);
-		assert_true(rx_header_cache(&pair.b.qp)->qp == &pair.b.qp || i == 1);
+		assert_true(pair.b.qp.templates->receive.epoch == pair.b.environment.epoch ||
+			    i == 1);
 	}
 	for (unsigned i = 0; i < 1u + is_taken; i++) {
 		const struct completion *received = expect_received(&pair.b, COMPLETION_SUCCESS);
@@ -359,8 +358,8 @@ static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
 	return is_taken;
 }
 
-/* The header cache accepts nothing that would be refused without it. */
-static void test_messages_in_the_header_cache_are_judged_as_without_it(void **state)
+/* The receive template accepts nothing that would be refused without it. */
+static void test_messages_with_a_template_are_judged_as_without_it(void **state)
 {
 	static const enum qp_type types[] = {QP_RC, QP_UD};
 	const unsigned psn_bit = (LRH_BYTES + 11) * 8;
@@ -377,33 +376,6 @@ static void test_messages_in_the_header_cache_are_judged_as_without_it(void **st
 		/* The next PSN is no obstacle for a datagram. */
 		assert_int_equal(take_second(types[type], psn_bit, true), types[type] == QP_UD);
 	}
-}
-
-static void copy_nothing(const struct payload *payload, size_t from, size_t byte_count,
-			 uint8_t *ret_bytes)
-{
-	(void)payload, (void)from, (void)byte_count, (void)ret_bytes;
-}
-
-static void test_receivers_with_a_copy_function_of_their_own_get_no_zcopy_datagrams(void **state)
-{
-	struct fetched fetched;
-	const uint8_t *headers;
-
-	(void)state;
-	connect_datagrams();
-	for (unsigned i = 0; i < 2; i++)
-		(void)post_receive(&pair, &pair.b, GRH_BYTES + 1024);
-	headers = post_zcopy(1, 1024, 0, &fetched);
-	assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
-	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
-	headers = post_zcopy(2, 1024, 0, &fetched);
-	pair.b.environment.copy_datagram = copy_nothing;
-	assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
-	pair.b.environment.copy_datagram = NULL;
-	assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
-	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
-	rc_pair_release(&pair);
 }
 
 static void test_zcopy_datagrams_complete_in_order_with_others(void **state)
@@ -447,9 +419,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_zcopy_datagram_completes_when_its_owner_says_so),
-		cmocka_unit_test(test_messages_in_the_header_cache_are_judged_as_without_it),
-		cmocka_unit_test(
-			test_receivers_with_a_copy_function_of_their_own_get_no_zcopy_datagrams),
+		cmocka_unit_test(test_messages_with_a_template_are_judged_as_without_it),
 		cmocka_unit_test(test_zcopy_datagrams_complete_in_order_with_others),
 		cmocka_unit_test(test_zcopy_datagrams_have_been_sent_when_the_queue_pair_stops),
 		cmocka_unit_test(test_zcopy_messages_arrive_as_others_do),
