@@ -265,6 +265,7 @@ static void receive_answer(struct process_runtime *runtime, time_ns now,
 	if (answer.verdict == RESOLVED_DIRECT)
 		channel = direct_channel_get(runtime, answer.ring_id);
 	flow_answer(&runtime->flows, flow, &answer, channel, runtime_generation(runtime), now);
+	runtime_invalidate(runtime); /* bursts and RMA rest on channel and port of their flow */
 	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
 		waiting_wake(&flow->waiting);
 }

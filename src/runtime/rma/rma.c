@@ -256,7 +256,7 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
 	while (rma_is_next(qp)) {
 		struct bypass bypass;
 
-		if (is_behind_packets(qp, channel)) {
+		if (runtime->may_go_fast && is_behind_packets(qp, channel)) {
 			uint32_t byte_count = rma_short_run(rma, qp, flow, now);
 
 			runtime->rounds.rma_bytes += byte_count;

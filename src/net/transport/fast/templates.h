@@ -6,10 +6,10 @@
  *
  * Why a template may be kept: it rests on the type, state and attributes of the queue pair, on
  * LIDs, P_Keys and MTU of its port, on the region of a memory key, and on the owner's table of
- * routes. Whoever changes one of these calls invalidate(): qp_modify, qp_error, migration,
- * qp_release, hca_port_update, the memory whose region ends, and the owner when it drops routes. It
- * ends the epoch of the adapter, and a template of an earlier epoch is made anew by the next
- * message. Everything else may change between two messages, so every message checks it: the
+ * routes. Each change of these calls invalidate(): qp_modify, qp_error, migration, qp_release,
+ * hca_port_update, a memory region that ends, and the owner when it drops or changes routes.
+ * invalidate() ends the epoch of the adapter, and the next message makes a template of an earlier
+ * epoch anew. Everything else may change between two messages, so every message checks it: the
  * request, its bounds in the region, positions of the queues, PSNs, timers, credits, and the state
  * of the route.
  */
