@@ -21,7 +21,7 @@ static inline uint32_t sent_packet(struct qp *qp, time_ns now, uint8_t *ret_byte
 static inline uint32_t posted_packet(struct qp *qp, time_ns now, const struct send_request *request,
 				     uint8_t *ret_bytes)
 {
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 
 	if (!fast_may_post(qp, qp->type, request, &packet) || packet.packet_count != 1)
 		return 0;
@@ -39,7 +39,7 @@ static inline uint32_t packet_by_template(struct qp *qp, time_ns now,
 					  const struct send_request *request, uint8_t *ret_bytes)
 {
 	const struct sge *sge = request->sges;
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 
 	if (qp->type != QP_RC || request->opcode != SEND_SEND || request->sge_count != 1 ||
 	    !fast_may_post_by_template(qp, request->flags, sge) ||

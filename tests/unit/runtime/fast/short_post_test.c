@@ -639,6 +639,17 @@ static void test_the_flow_is_looked_up_in_each_epoch(void **state)
 	end(2);
 }
 
+/* It may name another channel or port, on which bursts and RMA rest. */
+static void test_an_answer_about_the_flow_ends_the_epoch(void **state)
+{
+	const uint64_t before = qp()->environment->epoch;
+
+	(void)state;
+	__atomic_add_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST);
+	pair_send_and_check(8, 99);
+	assert_true(qp()->environment->epoch > before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -656,6 +667,7 @@ int main(void)
 		cmocka_unit_test(test_posts_in_a_row_are_a_burst),
 		cmocka_unit_test(test_requests_that_vary_go_at_once),
 		cmocka_unit_test(test_the_flow_is_looked_up_in_each_epoch),
+		cmocka_unit_test(test_an_answer_about_the_flow_ends_the_epoch),
 	};
 
 	return cmocka_run_group_tests(tests, start, pair_end_all);

@@ -120,7 +120,7 @@ static bool has_answers(const struct qp *qp)
 static void send_fast(struct world *world, unsigned side)
 {
 	struct endpoint *from = end_of(world, side);
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 
 	while (!has_answers(&from->qp) && fast_next_zcopy(&from->qp, &packet) &&
 	       packet.packet_count == 1) {

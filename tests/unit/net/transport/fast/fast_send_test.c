@@ -87,7 +87,7 @@ static void try_one(const struct send_request *request)
 {
 	struct qp *qp = &endpoints[0].qp;
 	const enum qp_state state = qp->state;
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 	const bool may_be_posted = fast_may_post(qp, qp->type, request, &packet);
 	const int error = qp_post_send(qp, 0, request);
 

@@ -62,7 +62,7 @@ static bool fetch(const struct zcopy_source *source, uint8_t *ret_bytes)
 static bool cross(bool is_lost, bool is_gone)
 {
 	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 	struct psn psn;
 
 	if (!fast_next_zcopy(&pair.a.qp, &packet))
@@ -134,7 +134,7 @@ static void test_zcopy_messages_arrive_as_others_do(void **state)
 static void test_lengths_that_do_not_agree_are_refused(void **state)
 {
 	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 
 	(void)state;
 	connect();
@@ -192,7 +192,7 @@ static void test_errors_and_resets_take_back_what_was_sent(void **state)
 static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 {
 	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 
 	(void)state;
 	for (unsigned is_unusual = 0; is_unusual < 2; is_unusual++) {
@@ -232,7 +232,7 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 
 static void test_messages_that_can_not_go_by_reference_do_not(void **state)
 {
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 
 	(void)state;
 	connect();
@@ -276,7 +276,7 @@ static const uint8_t *post_zcopy(uint64_t wr_id, uint32_t byte_count, uint32_t f
 		.sge_count = 1,
 		.sges = &sge,
 	};
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 
 	assert_true(fast_may_post(&pair.a.qp, pair.a.qp.type, &request, &packet));
 	packet.is_zcopy = true;
@@ -320,7 +320,7 @@ static bool take_second(enum qp_type type, unsigned bit, bool has_template)
 {
 	enum { BYTES = 1026 };
 	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 	struct fetched fetched;
 	bool is_taken = false;
 

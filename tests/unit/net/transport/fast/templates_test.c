@@ -46,7 +46,7 @@ static struct send_request send_of(uint32_t byte_count, struct sge *ret_sge)
 
 static bool may_post(const struct send_request *request)
 {
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 
 	return fast_may_post(&pair.a.qp, pair.a.qp.type, request, &packet);
 }
@@ -55,7 +55,7 @@ static bool may_post(const struct send_request *request)
 static void expect_as_engine(const struct send_request *request)
 {
 	uint8_t fast[SPACE] = {0}, engine[SPACE] = {0};
-	struct fast_packet packet;
+	struct fast_packet packet = {0};
 	uint32_t byte_count;
 
 	assert_true(fast_may_post(&pair.a.qp, pair.a.qp.type, request, &packet));
