@@ -159,9 +159,4 @@ static inline bool send_slot_is_local(const struct send_slot *slot)
 	return slot->opcode == SEND_BIND_WINDOW || slot->opcode == SEND_LOCAL_INVALIDATE;
 }
 
-static inline struct psn send_slot_last_psn(const struct send_slot *slot)
-{
-	return psn_add(slot->first_psn, slot->packet_count - 1);
-}
-
 #endif

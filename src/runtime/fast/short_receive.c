@@ -25,24 +25,24 @@ enum {
 	ZCOPY_BYTES_PER_RECORD = 1 << 14, /* bytes whose copy takes as long as a record or two */
 };
 
+/* Receives one packet. Every record takes at least FAST_HEADER_BYTES_MAX of the ring. */
 static inline struct qp *receive_packet(const struct process_runtime *runtime, time_ns now,
-					const struct ring_record *record)
+					uint16_t port, const uint8_t *body, uint32_t byte_count)
 {
-	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, port >> 8);
 
-	if (unlikely(record->packet_count != 1 || record->byte_count < FAST_HEADER_BYTES ||
-		     !adapter))
+	if (unlikely(!adapter || byte_count < FAST_HEADER_BYTES))
 		return NULL;
-	/* Every record takes at least FAST_HEADER_BYTES_MAX of the ring. */
-	return hca_receive_fast(&adapter->hca, now, (uint8_t)record->port, record->body,
-				record->byte_count);
+	return hca_receive_fast(&adapter->hca, now, (uint8_t)port, body, byte_count);
 }
 
 struct qp *short_receive_record(struct process_runtime *runtime, struct channel *channel,
 				time_ns now, const struct ring_record *record)
 {
 	if (likely(record->kind == RECORD_PACKET))
-		return receive_packet(runtime, now, record);
+		return record->packet_count == 1 ? receive_packet(runtime, now, record->port,
+								  record->body, record->byte_count)
+						 : NULL;
 	return record->kind == RECORD_ZCOPY ? zcopy_receive(runtime, channel, now, record)
 					    : ud_zcopy_receive(runtime, channel, now, record);
 }
@@ -157,13 +157,9 @@ __attribute__((noinline)) static struct qp *receive_by_qpn(const struct process_
 							   struct channel *channel, time_ns now,
 							   uint64_t sizes, const uint8_t *body)
 {
-	struct adapter *adapter = runtime_adapter(runtime, (unsigned)(sizes >> 56));
-	const uint32_t byte_count = (uint32_t)sizes;
-	struct qp *qp;
+	struct qp *qp =
+		receive_packet(runtime, now, (uint16_t)(sizes >> 48), body, (uint32_t)sizes);
 
-	if (unlikely(!adapter || byte_count < FAST_HEADER_BYTES))
-		return NULL;
-	qp = hca_receive_fast(&adapter->hca, now, (uint8_t)(sizes >> 48), body, byte_count);
 	if (likely(qp) && qp != channel->receiver && qp->type != QP_UD)
 		expect_next(channel, qp);
 	return qp;

@@ -43,8 +43,7 @@ void zcopy_open(const struct process_runtime *runtime, struct channel *channel);
 /* Whether the peer takes zcopy messages from this process. */
 MUST_USE bool zcopy_peer_takes(const struct rkey_export *rkey_export, struct channel *channel);
 
-/* Posts a request whose packet fast_may_post or fast_may_post_zcopy found. false: nothing was done.
- */
+/* Posts a request whose packet fast_may_post found. false: nothing was done. */
 MUST_USE bool zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
 			 const struct send_request *request, struct fast_packet *packet,
 			 time_ns now);
