@@ -57,7 +57,7 @@ static void told_line(void *context, enum sm_event event, const char *line)
 	struct tm parts;
 
 	strftime(stamp, sizeof(stamp), "%H:%M:%S", localtime_r(&now, &parts));
-	printf("%s %s: %s%s\n", stamp, manager->port.name,
+	printf("%s %s: %s%s\n", stamp, manager->port.host.name,
 	       event == SM_EVENT_WARNING ? "warning: " : "", line);
 	fflush(stdout);
 }
@@ -187,8 +187,8 @@ static int create(struct manager *manager)
 {
 	const struct manager_options *options = manager->options;
 	struct sm_options sm_options = {
-		.port_guid = manager->port.port_guid,
-		.port_number = manager->port.port_number,
+		.port_guid = manager->port.host.port_guid,
+		.port_number = manager->port.host.port_number,
 		.agent_number = manager->port.directed.number,
 		.priority = options->priority,
 		.sweep_interval = options->sweep_interval,
@@ -222,7 +222,7 @@ static int create(struct manager *manager)
 		return error;
 
 	const struct sa_options sa_options = {
-		.port_guid = manager->port.port_guid,
+		.port_guid = manager->port.host.port_guid,
 		.agent_number = manager->port.administration.number,
 		.sm_key = sm_key(manager->sm),
 		.hides_mkeys = sm_key(manager->sm) == SM_KEY_DEFAULT,
@@ -252,7 +252,7 @@ static int receive(struct manager *manager, time_ns now)
 	uint32_t agent_id;
 
 	for (unsigned count = 0; count < MADS_PER_TURN; count++) {
-		int error = mad_port_receive(manager->port.socket, &agent_id, &message);
+		int error = mad_port_receive(manager->port.host.socket, &agent_id, &message);
 
 		if (error)
 			return error == -EAGAIN || error == -EPROTO ? 0 : error;
@@ -284,7 +284,7 @@ static int send_all(struct manager *manager, time_ns now)
 
 		if (!manager->has_unsent && !take_message(manager, now))
 			return 0;
-		error = mad_port_send(manager->port.socket, manager->unsent_agent_id,
+		error = mad_port_send(manager->port.host.socket, manager->unsent_agent_id,
 				      &manager->unsent);
 		manager->has_unsent = error == -EAGAIN;
 		if (error)
@@ -295,7 +295,7 @@ static int send_all(struct manager *manager, time_ns now)
 
 static void wait_for_work(const struct manager *manager, time_ns now, const sigset_t *signals)
 {
-	struct pollfd socket = {.fd = manager->port.socket,
+	struct pollfd socket = {.fd = manager->port.host.socket,
 				.events = (short)(POLLIN | (manager->has_unsent ? POLLOUT : 0))};
 	time_ns deadline = time_earlier(sm_deadline(manager->sm), sa_deadline(manager->sa));
 	struct timespec wait = {0};
@@ -358,7 +358,7 @@ int manager_run(const struct manager_options *options)
 	if (error)
 		return EXIT_FAILURE;
 	snprintf(manager.neighbors_path, sizeof(manager.neighbors_path), "%s/neighbors",
-		 manager.port.folder);
+		 manager.port.host.folder);
 	error = create(&manager);
 	if (error) {
 		fprintf(stderr, "softib sm: %s\n", strerror(-error));

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* QP0 and QP1 of one port of a host, for a manager in this process. */
+/* QP0 and QP1 of one port of a host, for a subnet manager in this process. */
 #ifndef SOFTIB_CLI_MANAGER_PORT_H
 #define SOFTIB_CLI_MANAGER_PORT_H
 
 #include <stdint.h>
 #include "base/attributes.h"
-#include "runtime/mad_port.h"
+#include "cli/host_port.h"
 
 struct manager_port {
-	int socket;
+	struct host_port host;
 	int issm; /* descriptor of the issm device: IsSM is set while it is open; -1: closed */
-	uint64_t port_guid;
-	uint8_t port_number;
-	char name[64];	  /* h1 softib0:1 */
-	char folder[400]; /* of the fabric */
 	struct mad_agent_identity directed, lid_routed, administration;
 };
 
