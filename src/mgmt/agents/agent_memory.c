@@ -2,6 +2,7 @@
 /* State that the agents of one fabric keep between MADs. */
 #include "mgmt/agents/agents.h"
 
+#include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/class_traps.h"
 #include "mgmt/agents/gs_agent.h"
 #include "mgmt/agents/mkey.h"
@@ -17,6 +18,7 @@ void agent_memory_init(struct agent_memory *memory)
 	list_init(&memory->class_traps);
 	list_init(&memory->samples);
 	list_init(&memory->redirects);
+	hash_table_init(&memory->trap_addresses);
 }
 
 void agent_memory_release(struct agent_memory *memory)
@@ -26,6 +28,7 @@ void agent_memory_release(struct agent_memory *memory)
 	class_traps_forget(memory, NULL);
 	pma_samples_forget(memory, NULL);
 	redirects_forget(memory, NULL);
+	class_port_infos_forget(memory, NULL);
 }
 
 void agent_memory_forget(struct agent_memory *memory, const struct node *node)
@@ -36,6 +39,7 @@ void agent_memory_forget(struct agent_memory *memory, const struct node *node)
 	class_traps_forget(memory, node);
 	pma_samples_forget(memory, node);
 	redirects_forget(memory, node);
+	class_port_infos_forget(memory, node);
 }
 
 time_ns agent_deadline(const struct agent_memory *memory)

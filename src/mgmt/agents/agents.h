@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/hash_table.h"
 #include "base/list.h"
 #include "base/time.h"
 #include "mgmt/mad/mad_message.h"
@@ -28,6 +29,7 @@ struct agent_memory {
 	struct list samples;
 	time_ns samples_due_at;
 	struct list redirects;
+	struct hash_table trap_addresses; /* of general service classes, by node, port and class */
 };
 
 void agent_memory_init(struct agent_memory *memory);

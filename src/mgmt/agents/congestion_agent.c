@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include "base/bytes.h"
+#include "mgmt/agents/class_port_infos.h"
 #include "net/link/congestion_state.h"
 #include "wire/smp.h"
 
@@ -37,50 +38,14 @@ enum mad_status congestion_agent_begin_set(const struct gs_request *request,
 	return MAD_STATUS_OK;
 }
 
-/* Only the trap address can be set. */
-static struct class_port_info class_port_info_of(const struct port *port)
-{
-	struct class_port_info info = port->congestion_agent ? port->congestion_agent->traps
-							     : (struct class_port_info){0};
-
-	info.base_version = MAD_BASE_VERSION;
-	info.class_version = CONGESTION_CLASS_VERSION;
-	info.resp_time_value = CLASS_PORT_INFO_RESP_TIME_USUAL;
-	return info;
-}
-
 static enum mad_status class_port_info_get(const struct gs_request *request, uint8_t *ret_data)
 {
-	struct class_port_info info = class_port_info_of(request->arrival);
-
-	if (request->header.attribute_modifier)
-		return MAD_STATUS_BAD_FIELD;
-	class_port_info_encode(&info, ret_data);
-	return MAD_STATUS_OK;
+	return class_port_info_show(request, 0, ret_data);
 }
 
 static enum mad_status class_port_info_set(const struct gs_request *request, uint8_t *ret_data)
 {
-	struct class_port_info told;
-	struct congestion_agent *agent;
-	enum mad_status status = congestion_agent_begin_set(request, &agent);
-
-	if (status != MAD_STATUS_OK)
-		return status;
-	class_port_info_decode(request->data, &told);
-	agent->traps = (struct class_port_info){
-		.trap_gid_prefix = told.trap_gid_prefix,
-		.trap_gid_guid = told.trap_gid_guid,
-		.trap_traffic_class = told.trap_traffic_class,
-		.trap_sl = told.trap_sl,
-		.trap_flow_label = told.trap_flow_label,
-		.trap_lid = told.trap_lid,
-		.trap_pkey = told.trap_pkey,
-		.trap_hop_limit = told.trap_hop_limit,
-		.trap_qpn = told.trap_qpn,
-		.trap_qkey = told.trap_qkey,
-	};
-	return class_port_info_get(request, ret_data);
+	return class_port_info_change(request, 0, ret_data);
 }
 
 static enum mad_status congestion_info_get(const struct gs_request *request, uint8_t *ret_data)

@@ -9,9 +9,8 @@
 /* State of an end port: port 0 of a switch, each port of an adapter or router. */
 struct congestion_agent {
 	struct congestion_key_info key;
-	time_ns lease_ends_at;	      /* TIME_NEVER: the lease timer does not run */
-	struct class_port_info traps; /* the trap address */
-	time_ns trap_due_at;	      /* no trap before this time */
+	time_ns lease_ends_at; /* TIME_NEVER: the lease timer does not run */
+	time_ns trap_due_at;   /* no trap before this time */
 	/* Of switches: the setting of the switch, and those of its ports. */
 	struct switch_congestion_setting setting;
 	struct switch_port_congestion ports[]; /* [port number] */

@@ -4,8 +4,8 @@
 #include "mgmt/agents/congestion_agent.h"
 
 #include "base/bytes.h"
+#include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/class_traps.h"
-#include "wire/pkey.h"
 
 enum { VIOLATIONS_MAX = 0xffff };
 
@@ -26,7 +26,6 @@ static void run_lease(struct congestion_agent *agent, time_ns now)
 static void tell(const struct gs_request *request, struct congestion_agent *agent)
 {
 	const struct mad_address *from = &request->message->address;
-	const struct class_port_info *place = &agent->traps;
 	const struct bad_cc_key_details details = {
 		.slid = from->lid,
 		.method = request->header.method,
@@ -39,17 +38,14 @@ static void tell(const struct gs_request *request, struct congestion_agent *agen
 	};
 	struct notice notice = {
 		.header = {.type = NOTICE_SECURITY, .trap_number = TRAP_BAD_CC_KEY}};
-	const struct trap_class class = {
+	struct trap_class class = {
 		.management_class = MAD_CLASS_CONGESTION_CONTROL,
 		.class_version = CONGESTION_CLASS_VERSION,
-		.address = {.lid = place->trap_lid,
-			    .sl = place->trap_sl,
-			    .qpn = place->trap_qpn,
-			    .qkey = place->trap_qkey,
-			    .pkey = place->trap_pkey & 0x7fff ? place->trap_pkey
-							      : PKEY_DEFAULT_FULL},
 	};
 
+	if (!class_trap_address(request->environment->memory, request->arrival,
+				MAD_CLASS_CONGESTION_CONTROL, &class.address))
+		return;
 	bad_cc_key_details_encode(&details, notice.details);
 	class_trap_queue(request->environment->memory, request->arrival, request->now, &class,
 			 &notice);
@@ -62,8 +58,7 @@ static void violated(const struct gs_request *request, struct congestion_agent *
 		agent->key.violations++;
 	if (agent->key.lease_period && agent->lease_ends_at == TIME_NEVER)
 		agent->lease_ends_at = request->now + SECONDS(agent->key.lease_period);
-	if (request->environment->memory && lid_is_unicast(agent->traps.trap_lid) &&
-	    agent->trap_due_at <= request->now)
+	if (agent->trap_due_at <= request->now)
 		tell(request, agent);
 }
 
