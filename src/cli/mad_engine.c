@@ -38,7 +38,7 @@ int mad_engine_register(struct mad_engine_port *port, const struct mad_agent_opt
 	error = mad_port_register(port->host.socket, &raw, ret_identity);
 	if (error == -EBUSY)
 		fprintf(stderr,
-			"softib %s: %s already has an agent of class 0x%02x; choose another host "
+			"softib %s: another program on %s has class 0x%02x; choose another host "
 			"with -H\n",
 			port->host.user, port->host.name, raw.management_class);
 	else if (error)
@@ -121,6 +121,13 @@ static void wait_for_work(const struct mad_engine_port *port, const struct mad_e
 		engine->readable(engine->context, clock_now());
 }
 
+static bool is_over(const struct mad_engine *engine, time_ns now)
+{
+	if (is_asked_to_end)
+		return !engine->leave || engine->leave(engine->context, now);
+	return engine->is_done && engine->is_done(engine->context, now);
+}
+
 int mad_engine_run(struct mad_engine_port *port, const struct mad_engine *engine)
 {
 	const struct sigaction action = {.sa_handler = ask_to_end};
@@ -140,8 +147,7 @@ int mad_engine_run(struct mad_engine_port *port, const struct mad_engine *engine
 		error = receive(port, engine, now);
 		if (!error)
 			error = send_all(port, engine, now, &unsent);
-		if (error || is_asked_to_end ||
-		    (engine->is_done && engine->is_done(engine->context, now)))
+		if (error || is_over(engine, now))
 			break;
 		wait_for_work(port, engine, now, unsent.is_there, &waiting);
 	}

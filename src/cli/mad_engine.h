@@ -21,6 +21,9 @@ struct mad_engine {
 	/* Optional: whether the work is done. Without it the engine runs until SIGTERM or SIGINT.
 	 */
 	bool (*is_done)(void *context, time_ns now);
+	/* Optional: called after such a signal until it returns true. Without it the engine ends at
+	 * once. */
+	bool (*leave)(void *context, time_ns now);
 	/* Optional: a further descriptor to wait for, -1: none, and its handler. */
 	int descriptor;
 	void (*readable)(void *context, time_ns now);

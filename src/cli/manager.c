@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A subnet manager and its subnet administration on a port of a host: the loop that drives both in
- * real time. */
+/* A subnet manager and its subnet administration on a port of a host, run as one engine. */
 #include "cli/manager.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +14,7 @@
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/subnet.h"
 
-enum { MADS_PER_TURN = 256, WINDOW = 128, STATE_BYTES_MAX = 4 << 20 };
+enum { WINDOW = 128, STATE_BYTES_MAX = 4 << 20 };
 
 #define LEAVING_TIME SECONDS(5)
 
@@ -26,28 +23,9 @@ struct manager {
 	struct manager_port port;
 	struct sm *sm;
 	struct sa *sa;
-	bool has_unsent; /* softibd's socket was full */
-	uint32_t unsent_agent_id;
-	struct mad_message unsent;
-	time_ns leaves_until;
+	time_ns leaves_until; /* 0: not asked to end */
 	char neighbors_path[512];
 };
-
-static volatile sig_atomic_t is_asked_to_end;
-
-static void ask_to_end(int signal_number)
-{
-	(void)signal_number;
-	is_asked_to_end = 1;
-}
-
-static time_ns clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
-}
 
 static void told_line(void *context, enum sm_event event, const char *line)
 {
@@ -57,7 +35,7 @@ static void told_line(void *context, enum sm_event event, const char *line)
 	struct tm parts;
 
 	strftime(stamp, sizeof(stamp), "%H:%M:%S", localtime_r(&now, &parts));
-	printf("%s %s: %s%s\n", stamp, manager->port.host.name,
+	printf("%s %s: %s%s\n", stamp, manager->port.mads.host.name,
 	       event == SM_EVENT_WARNING ? "warning: " : "", line);
 	fflush(stdout);
 }
@@ -187,8 +165,8 @@ static int create(struct manager *manager)
 {
 	const struct manager_options *options = manager->options;
 	struct sm_options sm_options = {
-		.port_guid = manager->port.host.port_guid,
-		.port_number = manager->port.host.port_number,
+		.port_guid = manager->port.mads.host.port_guid,
+		.port_number = manager->port.mads.host.port_number,
 		.agent_number = manager->port.directed.number,
 		.priority = options->priority,
 		.sweep_interval = options->sweep_interval,
@@ -222,7 +200,7 @@ static int create(struct manager *manager)
 		return error;
 
 	const struct sa_options sa_options = {
-		.port_guid = manager->port.host.port_guid,
+		.port_guid = manager->port.mads.host.port_guid,
 		.agent_number = manager->port.administration.number,
 		.sm_key = sm_key(manager->sm),
 		.hides_mkeys = sm_key(manager->sm) == SM_KEY_DEFAULT,
@@ -245,130 +223,81 @@ static int create(struct manager *manager)
 	return error;
 }
 
-/* 0, or -errno: softibd is gone. */
-static int receive(struct manager *manager, time_ns now)
+static void receive(void *context, time_ns now, const struct mad_message *message)
 {
-	struct mad_message message;
-	uint32_t agent_id;
+	const struct manager *manager = context;
 
-	for (unsigned count = 0; count < MADS_PER_TURN; count++) {
-		int error = mad_port_receive(manager->port.host.socket, &agent_id, &message);
-
-		if (error)
-			return error == -EAGAIN || error == -EPROTO ? 0 : error;
-		if (agent_id == manager->port.administration.id)
-			sa_receive(manager->sa, now, &message);
-		else
-			sm_receive(manager->sm, now, &message);
-	}
-	return 0;
+	if (message->bytes[MAD_CLASS_OFFSET] == MAD_CLASS_SUBNET_ADMINISTRATION)
+		sa_receive(manager->sa, now, message);
+	else
+		sm_receive(manager->sm, now, message);
 }
 
-/* Takes the next message to send; false: none. */
-static bool take_message(struct manager *manager, time_ns now)
+static unsigned transmit(void *context, time_ns now, unsigned messages_max,
+			 struct mad_message ret_messages[])
 {
-	if (sm_transmit(manager->sm, now, 1, &manager->unsent)) {
-		manager->unsent_agent_id = manager->unsent.bytes[1] == MAD_CLASS_SUBNET_DIRECTED
-						   ? manager->port.directed.id
-						   : manager->port.lid_routed.id;
-		return true;
-	}
-	manager->unsent_agent_id = manager->port.administration.id;
-	return sa_transmit(manager->sa, now, 1, &manager->unsent) != 0;
+	const struct manager *manager = context;
+	unsigned count = sm_transmit(manager->sm, now, messages_max, ret_messages);
+
+	return count ? count : sa_transmit(manager->sa, now, messages_max, ret_messages);
 }
 
-static int send_all(struct manager *manager, time_ns now)
+static time_ns deadline(const void *context)
 {
-	for (unsigned count = 0; count < MADS_PER_TURN; count++) {
-		int error;
+	const struct manager *manager = context;
+	time_ns earlier = time_earlier(sm_deadline(manager->sm), sa_deadline(manager->sa));
 
-		if (!manager->has_unsent && !take_message(manager, now))
-			return 0;
-		error = mad_port_send(manager->port.host.socket, manager->unsent_agent_id,
-				      &manager->unsent);
-		manager->has_unsent = error == -EAGAIN;
-		if (error)
-			return manager->has_unsent ? 0 : error;
-	}
-	return 0;
+	return manager->leaves_until ? time_earlier(earlier, manager->leaves_until) : earlier;
 }
 
-static void wait_for_work(const struct manager *manager, time_ns now, const sigset_t *signals)
+static bool is_up_once(void *context, time_ns now)
 {
-	struct pollfd socket = {.fd = manager->port.host.socket,
-				.events = (short)(POLLIN | (manager->has_unsent ? POLLOUT : 0))};
-	time_ns deadline = time_earlier(sm_deadline(manager->sm), sa_deadline(manager->sa));
-	struct timespec wait = {0};
-
-	if (manager->leaves_until)
-		deadline = time_earlier(deadline, manager->leaves_until);
-	if (manager->has_unsent)
-		deadline = now + MILLISECONDS(100);
-	if (deadline > now && deadline != TIME_NEVER) {
-		wait.tv_sec = (time_t)((deadline - now) / SECONDS(1));
-		wait.tv_nsec = (long)((deadline - now) % SECONDS(1));
-	}
-	ppoll(&socket, 1, deadline == TIME_NEVER ? NULL : &wait, signals);
-}
-
-static bool is_over(struct manager *manager, time_ns now)
-{
+	const struct manager *manager = context;
 	struct sm_status status;
 
-	if (is_asked_to_end && !manager->leaves_until) {
-		manager->leaves_until = now + LEAVING_TIME;
-		sm_leave(manager->sm, now);
-	}
-	if (manager->leaves_until)
-		return sm_is_leaving_done(manager->sm) || now >= manager->leaves_until;
+	(void)now;
 	sm_status(manager->sm, &status);
 	return manager->options->is_once && status.subnet_is_up;
 }
 
-static int run_loop(struct manager *manager)
+/* Hands over to a standby, if there is one. */
+static bool leave(void *context, time_ns now)
 {
-	const struct sigaction action = {.sa_handler = ask_to_end};
-	sigset_t signals, waiting;
-	int error = 0;
+	struct manager *manager = context;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigprocmask(SIG_BLOCK, &signals, &waiting);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	for (;;) {
-		time_ns now = clock_now();
-
-		error = receive(manager, now);
-		if (!error)
-			error = send_all(manager, now);
-		if (error || is_over(manager, now))
-			return error;
-		wait_for_work(manager, now, &waiting);
+	if (!manager->leaves_until) {
+		manager->leaves_until = now + LEAVING_TIME;
+		sm_leave(manager->sm, now);
 	}
+	return sm_is_leaving_done(manager->sm) || now >= manager->leaves_until;
 }
 
 int manager_run(const struct manager_options *options)
 {
 	struct manager manager = {.options = options};
+	const struct mad_engine engine = {
+		.context = &manager,
+		.receive = receive,
+		.transmit = transmit,
+		.deadline = deadline,
+		.is_done = is_up_once,
+		.leave = leave,
+	};
 	int error = manager_port_open(options->fabric, options->host, options->port_guid,
 				      &manager.port);
 
 	if (error)
 		return EXIT_FAILURE;
 	snprintf(manager.neighbors_path, sizeof(manager.neighbors_path), "%s/neighbors",
-		 manager.port.host.folder);
+		 manager.port.mads.host.folder);
 	error = create(&manager);
 	if (error) {
 		fprintf(stderr, "softib sm: %s\n", strerror(-error));
 		manager_port_close(&manager.port);
 		return EXIT_FAILURE;
 	}
-	error = run_loop(&manager);
-	if (error)
-		fprintf(stderr, "softib sm: the fabric is gone: %s\n", strerror(-error));
-	else
+	error = mad_engine_run(&manager.port.mads, &engine);
+	if (!error)
 		told_line(&manager, SM_EVENT_NOTE, "ends");
 	sa_destroy(manager.sa);
 	sm_destroy(manager.sm);

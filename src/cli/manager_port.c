@@ -55,25 +55,22 @@ static int register_agents(struct manager_port *port)
 	struct mad_agent_options options = {
 		.management_class = MAD_CLASS_SUBNET_DIRECTED,
 		.class_version = SMP_CLASS_VERSION,
-		.methods = {method_bits(smp_methods, ARRAY_COUNT(smp_methods))},
-		.kind = MAD_AGENT_RAW};
-	int error = mad_port_register(port->host.socket, &options, &port->directed);
+		.methods = {method_bits(smp_methods, ARRAY_COUNT(smp_methods))}};
+	int error = mad_engine_register(&port->mads, &options, &port->directed);
 
 	options.management_class = MAD_CLASS_SUBNET_LID;
 	if (!error)
-		error = mad_port_register(port->host.socket, &options, &port->lid_routed);
+		error = mad_engine_register(&port->mads, &options, &port->lid_routed);
 	options.management_class = MAD_CLASS_SUBNET_ADMINISTRATION;
 	options.class_version = SA_CLASS_VERSION;
 	options.methods[0] = method_bits(sa_methods, ARRAY_COUNT(sa_methods));
 	if (!error)
-		error = mad_port_register(port->host.socket, &options, &port->administration);
+		error = mad_engine_register(&port->mads, &options, &port->administration);
 	if (error == -EBUSY)
 		fprintf(stderr,
-			"softib sm: %s already has a manager; choose another host with -H, or "
-			"start the fabric with softib up --no-sm\n",
-			port->host.name);
-	else if (error)
-		fprintf(stderr, "softib sm: %s: %s\n", port->host.name, strerror(-error));
+			"softib sm: %s already has a manager; start the fabric with softib up "
+			"--no-sm to have none there\n",
+			port->mads.host.name);
 	return error;
 }
 
@@ -81,18 +78,19 @@ int manager_port_open(const char *fabric, const char *host, uint64_t port_guid,
 		      struct manager_port *ret_port)
 {
 	struct manager_port port = {.issm = -1};
-	int error = host_port_open("sm", fabric, host, port_guid, &port.host);
+	int error = host_port_open("sm", fabric, host, port_guid, &port.mads.host);
 
 	if (error)
 		return error;
 	error = register_agents(&port);
 	if (error) {
-		host_port_close(&port.host);
+		mad_engine_close(&port.mads);
 		return error;
 	}
-	port.issm = open_issm(port.host.tree, port.host.adapter, port.host.port_number);
+	port.issm =
+		open_issm(port.mads.host.tree, port.mads.host.adapter, port.mads.host.port_number);
 	if (port.issm < 0)
-		fprintf(stderr, "softib sm: cannot set IsSM of %s: %s\n", port.host.name,
+		fprintf(stderr, "softib sm: cannot set IsSM of %s: %s\n", port.mads.host.name,
 			strerror(-port.issm));
 	*ret_port = port;
 	return 0;
@@ -102,5 +100,5 @@ void manager_port_close(struct manager_port *port)
 {
 	if (port->issm >= 0)
 		close(port->issm);
-	host_port_close(&port->host);
+	mad_engine_close(&port->mads);
 }

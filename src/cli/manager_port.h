@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 #include "base/attributes.h"
-#include "cli/host_port.h"
+#include "cli/mad_engine.h"
 
 struct manager_port {
-	struct host_port host;
+	struct mad_engine_port mads;
 	int issm; /* descriptor of the issm device: IsSM is set while it is open; -1: closed */
 	struct mad_agent_identity directed, lid_routed, administration;
 };
