@@ -39,6 +39,26 @@ static void test_the_prefixes_and_what_is_below_them_are_mapped(void **state)
 	assert_mapped("/dev/infiniband/uverbs0", "/t/dev/infiniband/uverbs0");
 }
 
+/* ibacm and its clients meet by these names, so each host has its own. */
+static void test_files_of_ibacm_are_the_hosts(void **state)
+{
+	(void)state;
+	assert_mapped("/run/ibacm.sock", "/t/run/ibacm.sock");
+	assert_mapped("/run/ibacm-unix.sock", "/t/run/ibacm-unix.sock");
+	assert_mapped("/run/ibacm.port", "/t/run/ibacm.port");
+	assert_mapped("/run/ibacm-tcp.port", "/t/run/ibacm-tcp.port");
+	assert_mapped("/run/ibacm.pid", "/t/run/ibacm.pid");
+	assert_mapped("/var/log/ibacm.log", "/t/var/log/ibacm.log");
+	assert_mapped("/etc/rdma", "/t/etc/rdma");
+	assert_mapped("/etc/rdma/ibacm_addr.cfg", "/t/etc/rdma/ibacm_addr.cfg");
+	assert_untouched("/run");
+	assert_untouched("/run/ibacm");
+	assert_untouched("/run/ibacm.sockets");
+	assert_untouched("/var/log/messages");
+	assert_untouched("/etc/rdmacm");
+	assert_untouched("/etc/passwd");
+}
+
 static void test_everything_else_stays_as_it_is(void **state)
 {
 	(void)state;
@@ -108,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_prefixes_and_what_is_below_them_are_mapped),
+		cmocka_unit_test(test_files_of_ibacm_are_the_hosts),
 		cmocka_unit_test(test_everything_else_stays_as_it_is),
 		cmocka_unit_test(test_without_a_tree_nothing_is_mapped),
 		cmocka_unit_test(test_a_path_that_does_not_fit_is_left_alone),
