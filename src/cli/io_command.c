@@ -89,11 +89,27 @@ static int remove_controller(struct io_request *request)
 	return io_controllers_remove(request->fabric, &place);
 }
 
+static bool take_number(const char *text, unsigned last, unsigned *ret_number)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 0);
+
+	if (end == text || *end || *text == '-' || number > last)
+		return false;
+	*ret_number = (unsigned)number;
+	return true;
+}
+
 static int set_slots(struct io_request *request)
 {
+	unsigned slot_count;
+
+	if (!take_number(request->words[2], UINT16_MAX, &slot_count))
+		return subcommand_misuse(request->self, "name a node and a number of slots");
+
 	json_t *answer = fabric_ask(request->fabric,
 				    json_pack("{s:s, s:s, s:i}", "command", "io-slots", "node",
-					      request->words[1], "slots", atoi(request->words[2])));
+					      request->words[1], "slots", (int)slot_count));
 
 	json_decref(answer);
 	return answer ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -102,10 +118,10 @@ static int set_slots(struct io_request *request)
 static int fail(struct io_request *request)
 {
 	struct io_place place;
-	char *end;
-	unsigned long code = strtoul(request->words[2], &end, 0);
+	unsigned code;
 
-	if (!io_place_parse(request->words[1], &place) || *end || code > UINT16_MAX)
+	if (!io_place_parse(request->words[1], &place) ||
+	    !take_number(request->words[2], UINT16_MAX, &code))
 		return subcommand_misuse(request->self, "name NODE:SLOT and a code of 16 bits");
 
 	json_t *answer =
@@ -192,17 +208,6 @@ static const struct {
 	{"fail", 3, fail, "NODE:SLOT and a code"},
 	{"test", 2, test, "NODE:SLOT"},
 };
-
-static bool take_number(const char *text, unsigned last, unsigned *ret_number)
-{
-	char *end;
-	unsigned long number = strtoul(text, &end, 0);
-
-	if (end == text || *end || *text == '-' || number > last)
-		return false;
-	*ret_number = (unsigned)number;
-	return true;
-}
 
 /* Returns why the option is refused, or NULL. */
 static const char *take_option(struct io_request *request, int code)

@@ -13,7 +13,7 @@
 #include "cli/answer_pages.h"
 #include "cli/fabric_client.h"
 #include "cli/mad_engine.h"
-#include "mgmt/device/controller_test.h"
+#include "mgmt/device/diagnostics_client.h"
 #include "mgmt/device/io_manager.h"
 #include "wire/pkey.h"
 
@@ -238,46 +238,46 @@ int io_controllers_remove(const char *fabric, const struct io_place *place)
 
 static void receive(void *context, time_ns now, const struct mad_message *message)
 {
-	controller_test_receive(context, now, message);
+	diagnostics_client_receive(context, now, message);
 }
 
 static unsigned transmit(void *context, time_ns now, unsigned messages_max,
 			 struct mad_message ret_messages[])
 {
-	return controller_test_transmit(context, now, messages_max, ret_messages);
+	return diagnostics_client_transmit(context, now, messages_max, ret_messages);
 }
 
 static time_ns deadline(const void *context)
 {
-	return controller_test_deadline(context);
+	return diagnostics_client_deadline(context);
 }
 
 static bool is_done(void *context, time_ns now)
 {
 	(void)now;
-	return controller_test_is_done(context);
+	return diagnostics_client_is_done(context);
 }
 
-static int report_test(const struct controller_test *test)
+static int report_test(const struct diagnostics_client *test)
 {
 	switch (test->state) {
-	case CONTROLLER_TEST_DONE:
+	case DIAGNOSTICS_DONE:
 		printf("DiagCode 0x%04x: %s\n", test->diag_code,
 		       test->diag_code == DIAG_CODE_PASSED ? "passed" : "failed");
 		return test->diag_code == DIAG_CODE_PASSED ? EXIT_SUCCESS : EXIT_FAILURE;
-	case CONTROLLER_TEST_REFUSED:
+	case DIAGNOSTICS_REFUSED:
 		fprintf(stderr, "softib io: the unit refused the test with status 0x%04x\n",
 			test->status);
 		break;
-	case CONTROLLER_TEST_TOO_LONG:
+	case DIAGNOSTICS_TOO_LONG:
 		fprintf(stderr, "softib io: the test takes longer than the controller said\n");
 		break;
-	case CONTROLLER_TEST_TIMEOUT:
-	case CONTROLLER_TEST_PREPARE:
-	case CONTROLLER_TEST_AWAIT_PREPARED:
-	case CONTROLLER_TEST_START:
-	case CONTROLLER_TEST_AWAIT_CODE:
-	case CONTROLLER_TEST_SILENT:
+	case DIAGNOSTICS_TIMEOUT:
+	case DIAGNOSTICS_PREPARE:
+	case DIAGNOSTICS_AWAIT_PREPARED:
+	case DIAGNOSTICS_START:
+	case DIAGNOSTICS_AWAIT_CODE:
+	case DIAGNOSTICS_SILENT:
 		fprintf(stderr, "softib io: the unit does not respond\n");
 		break;
 	}
@@ -294,14 +294,14 @@ int io_controllers_test(struct mad_engine_port *port, const struct io_manager *m
 					    .qpn = QPN_GSI,
 					    .qkey = QKEY_GSI,
 					    .pkey = unit->pkey};
-	struct controller_test test;
+	struct diagnostics_client test;
 	const struct mad_engine engine = {.context = &test,
 					  .receive = receive,
 					  .transmit = transmit,
 					  .deadline = deadline,
 					  .is_done = is_done,
 					  .descriptor = -1};
-	int error = controller_test_init(&test, &options, &address, (uint8_t)slot);
+	int error = diagnostics_client_init(&test, &options, &address, (uint8_t)slot);
 
 	if (error) {
 		fprintf(stderr, "softib io: %s\n", strerror(-error));
@@ -311,6 +311,6 @@ int io_controllers_test(struct mad_engine_port *port, const struct io_manager *m
 
 	int code = error ? EXIT_FAILURE : report_test(&test);
 
-	controller_test_release(&test);
+	diagnostics_client_release(&test);
 	return code;
 }

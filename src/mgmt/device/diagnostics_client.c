@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the self-test of an I/O controller (management 6.3). */
-#include "mgmt/device/controller_test.h"
+#include "mgmt/device/diagnostics_client.h"
 
 #include "base/bytes.h"
 #include "wire/device_management.h"
@@ -16,47 +16,44 @@ enum { TEST_TIME_MAX_MS = 3600 * 1000 };
 static const struct {
 	uint8_t method;
 	uint16_t attribute_id;
-	enum controller_test_state next;
+	enum diagnostics_client_state next;
 } steps[] = {
-	[CONTROLLER_TEST_TIMEOUT] = {MAD_GET, ATTRIBUTE_DIAGNOSTIC_TIMEOUT,
-				     CONTROLLER_TEST_PREPARE},
-	[CONTROLLER_TEST_PREPARE] = {MAD_SET, ATTRIBUTE_PREPARE_TO_TEST,
-				     CONTROLLER_TEST_AWAIT_PREPARED},
-	[CONTROLLER_TEST_AWAIT_PREPARED] = {MAD_GET, ATTRIBUTE_PREPARE_TO_TEST,
-					    CONTROLLER_TEST_START},
-	[CONTROLLER_TEST_START] = {MAD_SET, ATTRIBUTE_TEST_DEVICE_ONCE, CONTROLLER_TEST_AWAIT_CODE},
-	[CONTROLLER_TEST_AWAIT_CODE] = {MAD_GET, ATTRIBUTE_DIAG_CODE, CONTROLLER_TEST_DONE},
+	[DIAGNOSTICS_TIMEOUT] = {MAD_GET, ATTRIBUTE_DIAGNOSTIC_TIMEOUT, DIAGNOSTICS_PREPARE},
+	[DIAGNOSTICS_PREPARE] = {MAD_SET, ATTRIBUTE_PREPARE_TO_TEST, DIAGNOSTICS_AWAIT_PREPARED},
+	[DIAGNOSTICS_AWAIT_PREPARED] = {MAD_GET, ATTRIBUTE_PREPARE_TO_TEST, DIAGNOSTICS_START},
+	[DIAGNOSTICS_START] = {MAD_SET, ATTRIBUTE_TEST_DEVICE_ONCE, DIAGNOSTICS_AWAIT_CODE},
+	[DIAGNOSTICS_AWAIT_CODE] = {MAD_GET, ATTRIBUTE_DIAG_CODE, DIAGNOSTICS_DONE},
 };
 
-int controller_test_init(struct controller_test *test,
-			 const struct mad_transactions_options *options,
-			 const struct mad_address *address, uint8_t slot)
+int diagnostics_client_init(struct diagnostics_client *test,
+			    const struct mad_transactions_options *options,
+			    const struct mad_address *address, uint8_t slot)
 {
-	*test = (struct controller_test){.address = *address,
-					 .slot = slot,
-					 .give_up_at = TIME_NEVER,
-					 .phase_time = TIME_GRACE};
+	*test = (struct diagnostics_client){.address = *address,
+					    .slot = slot,
+					    .give_up_at = TIME_NEVER,
+					    .phase_time = TIME_GRACE};
 	return mad_transactions_init(&test->transactions, options);
 }
 
-void controller_test_release(struct controller_test *test)
+void diagnostics_client_release(struct diagnostics_client *test)
 {
 	mad_transactions_release(&test->transactions);
 }
 
-bool controller_test_is_done(const struct controller_test *test)
+bool diagnostics_client_is_done(const struct diagnostics_client *test)
 {
-	return test->state >= CONTROLLER_TEST_DONE;
+	return test->state >= DIAGNOSTICS_DONE;
 }
 
-static void enter(struct controller_test *test, enum controller_test_state state, time_ns now)
+static void enter(struct diagnostics_client *test, enum diagnostics_client_state state, time_ns now)
 {
 	test->state = state;
 	test->ask_at = now;
 	test->give_up_at = now + test->phase_time;
 }
 
-static void read_time(struct controller_test *test, const uint8_t *data)
+static void read_time(struct diagnostics_client *test, const uint8_t *data)
 {
 	struct diagnostic_timeout timeout;
 
@@ -66,7 +63,8 @@ static void read_time(struct controller_test *test, const uint8_t *data)
 	test->phase_time = MILLISECONDS(timeout.max_diag_time_ms) + TIME_GRACE;
 }
 
-static void take_answer(struct controller_test *test, time_ns now, const struct mad_message *answer)
+static void take_answer(struct diagnostics_client *test, time_ns now,
+			const struct mad_message *answer)
 {
 	const uint8_t *data = answer->bytes + DEVICE_DATA_OFFSET;
 	struct diag_code code;
@@ -75,25 +73,25 @@ static void take_answer(struct controller_test *test, time_ns now, const struct 
 	test->status = get_be16(answer->bytes + MAD_STATUS_OFFSET);
 	if (test->status == MAD_STATUS_BUSY) {
 		if (now >= test->give_up_at)
-			test->state = CONTROLLER_TEST_TOO_LONG;
+			test->state = DIAGNOSTICS_TOO_LONG;
 		test->ask_at = now + POLL_INTERVAL;
 		return;
 	}
 	if (test->status != MAD_STATUS_OK) {
-		test->state = CONTROLLER_TEST_REFUSED;
+		test->state = DIAGNOSTICS_REFUSED;
 		return;
 	}
-	if (test->state == CONTROLLER_TEST_TIMEOUT)
+	if (test->state == DIAGNOSTICS_TIMEOUT)
 		read_time(test, data);
-	if (test->state == CONTROLLER_TEST_AWAIT_CODE) {
+	if (test->state == DIAGNOSTICS_AWAIT_CODE) {
 		diag_code_decode(data, &code);
 		test->diag_code = code.diag_code;
 	}
 	enter(test, steps[test->state].next, now);
 }
 
-void controller_test_receive(struct controller_test *test, time_ns now,
-			     const struct mad_message *message)
+void diagnostics_client_receive(struct diagnostics_client *test, time_ns now,
+				const struct mad_message *message)
 {
 	struct mad_purpose purpose;
 
@@ -101,11 +99,11 @@ void controller_test_receive(struct controller_test *test, time_ns now,
 		take_answer(test, now, message);
 }
 
-static void ask(struct controller_test *test, time_ns now)
+static void ask(struct diagnostics_client *test, time_ns now)
 {
 	struct mad_message message = {.address = test->address};
 
-	if (controller_test_is_done(test) || test->is_asked || now < test->ask_at)
+	if (diagnostics_client_is_done(test) || test->is_asked || now < test->ask_at)
 		return;
 
 	const struct mad_header header = {
@@ -122,8 +120,8 @@ static void ask(struct controller_test *test, time_ns now)
 	mad_transactions_send(&test->transactions, &message, (struct mad_purpose){0});
 }
 
-unsigned controller_test_transmit(struct controller_test *test, time_ns now, unsigned messages_max,
-				  struct mad_message ret_messages[])
+unsigned diagnostics_client_transmit(struct diagnostics_client *test, time_ns now,
+				     unsigned messages_max, struct mad_message ret_messages[])
 {
 	struct mad_purpose purpose;
 	struct mad_message request;
@@ -132,13 +130,13 @@ unsigned controller_test_transmit(struct controller_test *test, time_ns now, uns
 	ask(test, now);
 	count = mad_transactions_transmit(&test->transactions, now, messages_max, ret_messages);
 	if (mad_transactions_take_failed(&test->transactions, &purpose, &request))
-		test->state = CONTROLLER_TEST_SILENT;
+		test->state = DIAGNOSTICS_SILENT;
 	return count;
 }
 
-time_ns controller_test_deadline(const struct controller_test *test)
+time_ns diagnostics_client_deadline(const struct diagnostics_client *test)
 {
-	if (controller_test_is_done(test))
+	if (diagnostics_client_is_done(test))
 		return TIME_NEVER;
 	return test->is_asked ? mad_transactions_deadline(&test->transactions) : test->ask_at;
 }
