@@ -257,6 +257,9 @@ static int run(struct program *program)
 		printf("slot %u: %s, service ID 0x%016llx\n", program->controllers[i].slot,
 		       program->controllers[i].service_name,
 		       (unsigned long long)program->controllers[i].service_id);
+	/* softib io add waits for this line. */
+	printf("ready: %u console controllers from slot %u\n", program->slot_count,
+	       program->controllers[0].slot);
 	fflush(stdout);
 
 	int code = serve(program, &waiting);

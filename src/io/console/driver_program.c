@@ -168,25 +168,62 @@ static int talk(struct driver *driver)
 }
 
 static const char usage[] =
-	"Usage: softib-console GID SERVICE-ID\n"
+	"Usage: softib-console --dgid GID --service-id ID\n"
 	"Connects standard input and output to the console controller with this service ID at the\n"
-	"port with this GID. softib io scan shows both.\n";
+	"port with this GID (32 hexadecimal digits, or as an IPv6 address). softib io scan shows\n"
+	"both, and softib io attach calls this program.\n";
+
+/* Hexadecimal digits without colons, or an IPv6 address. */
+static bool read_gid(const char *text, struct in6_addr *ret_gid)
+{
+	char groups[INET6_ADDRSTRLEN];
+	size_t length = 0;
+
+	if (strspn(text, "0123456789abcdefABCDEF") != 32 || text[32])
+		return inet_pton(AF_INET6, text, ret_gid) == 1;
+	for (unsigned i = 0; i < 32; i++) {
+		if (i && i % 4 == 0)
+			groups[length++] = ':';
+		groups[length++] = text[i];
+	}
+	groups[length] = '\0';
+	return inet_pton(AF_INET6, groups, ret_gid) == 1;
+}
+
+static bool read_id(const char *text, uint64_t *ret_id)
+{
+	char *end;
+
+	errno = 0;
+	*ret_id = strtoull(text, &end, 0);
+	return *text && !*end && !errno && *ret_id;
+}
 
 int main(int argument_count, char **arguments)
 {
+	static const struct option options[] = {
+		{"dgid", required_argument, NULL, 'g'},
+		{"service-id", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
 	static struct driver driver;
 	struct in6_addr gid;
-	uint64_t service_id;
-	char *end;
-	int error;
+	uint64_t service_id = 0;
+	bool has_gid = false, is_right = true;
+	int option, error;
 
-	if (argument_count == 2 && strcmp(arguments[1], "--help") == 0) {
-		fputs(usage, stdout);
-		return EXIT_SUCCESS;
+	while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(usage, stdout);
+			return EXIT_SUCCESS;
+		}
+		if (option == 'g')
+			is_right &= has_gid = read_gid(optarg, &gid);
+		else
+			is_right &= option == 's' && read_id(optarg, &service_id);
 	}
-	errno = 0;
-	service_id = argument_count == 3 ? strtoull(arguments[2], &end, 0) : 0;
-	if (!service_id || *end || errno || inet_pton(AF_INET6, arguments[1], &gid) != 1) {
+	if (!is_right || !has_gid || !service_id || optind < argument_count) {
 		fputs(usage, stderr);
 		return 2;
 	}
