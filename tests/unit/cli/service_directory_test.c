@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/attributes.h"
 #include "cli/fabric_client.h"
@@ -24,7 +25,7 @@ static const char *read_words(const char *const words[])
 	int count = 0;
 
 	for (; words[count]; count++) {
-		strcpy(copies[count], words[count]);
+		snprintf(copies[count], sizeof(copies[count]), "%s", words[count]);
 		arguments[count] = copies[count];
 	}
 	arguments[count] = NULL;

@@ -95,7 +95,7 @@ static int set_up(void **state)
 	char path[96];
 
 	(void)state;
-	strcpy(tree, "/tmp/ibacm-test-XXXXXX");
+	snprintf(tree, sizeof(tree), "/tmp/ibacm-test-XXXXXX");
 	assert_non_null(mkdtemp(tree));
 	snprintf(path, sizeof(path), "%s/run", tree);
 	assert_int_equal(mkdir(path, 0700), 0);

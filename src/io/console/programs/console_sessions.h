@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sessions of the console controllers of this process: each has a driver somewhere in the
  * fabric, and a command or the built-in console. */
-#ifndef SOFTIB_IO_CONSOLE_CONSOLE_SESSIONS_H
-#define SOFTIB_IO_CONSOLE_CONSOLE_SESSIONS_H
+#ifndef SOFTIB_IO_CONSOLE_PROGRAMS_CONSOLE_SESSIONS_H
+#define SOFTIB_IO_CONSOLE_PROGRAMS_CONSOLE_SESSIONS_H
 
-#include "io/console/console_command.h"
+#include "io/console/programs/console_command.h"
 #include "io/console/console_link.h"
-#include "io/console/console_port.h"
+#include "io/console/programs/console_port.h"
 #include "io/console/console_shell.h"
 
 enum { CONSOLE_SESSIONS_MAX = 64 };

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "io/console/console_link.h"
-#include "io/console/console_port.h"
+#include "io/console/programs/console_port.h"
 
 struct driver {
 	struct console_port port;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command whose input and output are a console session. */
-#ifndef SOFTIB_IO_CONSOLE_CONSOLE_COMMAND_H
-#define SOFTIB_IO_CONSOLE_CONSOLE_COMMAND_H
+#ifndef SOFTIB_IO_CONSOLE_PROGRAMS_CONSOLE_COMMAND_H
+#define SOFTIB_IO_CONSOLE_PROGRAMS_CONSOLE_COMMAND_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "io/console/console_sessions.h"
+#include "io/console/programs/console_sessions.h"
 #include "runtime/io_controller.h"
 
 enum { BACKLOG = 64, EVENTS_PER_TURN = 64 };

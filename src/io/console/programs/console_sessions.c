@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sessions of the console controllers of this process. */
-#include "io/console/console_sessions.h"
+#include "io/console/programs/console_sessions.h"
 
 #include <errno.h>
 #include <rdma/rdma_cma.h>

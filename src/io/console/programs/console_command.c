@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command whose input and output are a console session. */
-#include "io/console/console_command.h"
+#include "io/console/programs/console_command.h"
 
 #include <errno.h>
 #include <fcntl.h>

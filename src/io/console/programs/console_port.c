@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The datagram queue pair of a console program. */
-#include "io/console/console_port.h"
+#include "io/console/programs/console_port.h"
 
 #include <errno.h>
 #include <fcntl.h>

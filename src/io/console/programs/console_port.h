@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The datagram queue pair of a console program, on the first port of the host. */
-#ifndef SOFTIB_IO_CONSOLE_CONSOLE_PORT_H
-#define SOFTIB_IO_CONSOLE_CONSOLE_PORT_H
+#ifndef SOFTIB_IO_CONSOLE_PROGRAMS_CONSOLE_PORT_H
+#define SOFTIB_IO_CONSOLE_PROGRAMS_CONSOLE_PORT_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
