@@ -201,7 +201,7 @@ static const struct {
 } actions[] = {
 	{"scan", 1, scan, ""},
 	{"list", 1, list, ""},
-	{"add", 3, add, "NODE and storage, console or profile"},
+	{"add", 3, add, "NODE and storage, console, profile or a path"},
 	{"remove", 2, remove_controller, "NODE:SLOT"},
 	{"attach", 2, attach, "NODE:SLOT"},
 	{"slots", 3, set_slots, "NODE and a number"},
@@ -312,6 +312,8 @@ const struct subcommand subcommand_io = {
 		"  list                every controller of the fabric, with the program behind it\n"
 		"  add NODE storage    start an SRP target on NODE; after \"--\" come its options\n"
 		"  add NODE console    start a console controller on NODE\n"
+		"  add NODE ./PROGRAM  start a controller of your own (runtime/io_controller.h); it gets\n"
+		"                      --slot N and prints a line that begins with \"ready\"\n"
 		"  add NODE profile    plug a controller that is only described, by --set FIELD=VALUE\n"
 		"                      (io_class, protocol, id_string, ...) and --service NAME=ID\n"
 		"  remove NODE:SLOT    end the controller's program, or pull the controller\n"

@@ -80,7 +80,7 @@ static int find_program(const char *name, char ret_path[static PATH_MAX])
 	char own[CONTROL_PATH_BYTES];
 	int error;
 
-	if (program_path(name, own) == 0) {
+	if (!strchr(name, '/') && program_path(name, own) == 0) {
 		snprintf(ret_path, PATH_MAX, "%s", own);
 		return 0;
 	}
@@ -90,8 +90,11 @@ static int find_program(const char *name, char ret_path[static PATH_MAX])
 	return error;
 }
 
+/* A kind of controller, or the path of a program. */
 static const char *program_of(const char *kind)
 {
+	if (strchr(kind, '/'))
+		return kind;
 	for (unsigned i = 0; i < ARRAY_COUNT(controllers); i++) {
 		if (strcmp(controllers[i].kind, kind) == 0)
 			return controllers[i].program;
@@ -201,7 +204,8 @@ int io_program_start(const char *fabric, const char *node, const char *kind, uns
 	pid_t pid;
 
 	if (!name) {
-		fprintf(stderr, "softib io: there is no controller %s: storage, console, profile\n",
+		fprintf(stderr,
+			"softib io: there is no controller %s: storage, console, profile or a path\n",
 			kind);
 		return EXIT_FAILURE;
 	}
