@@ -158,17 +158,19 @@ static void connection_by(unsigned own_bits, unsigned peer_bits, uint8_t sl)
 	endpoint_close(&endpoint);
 }
 
-/* A path that a port does not have. */
+/* Path bits above the LMC do not count, an SL has four bits. */
 static void wrong_bits(void)
 {
 	struct ibv_ah_attr address = address_of(0, own.lmc);
 
 	address.src_path_bits = (uint8_t)(1u << own.lmc);
-	errno = 0;
-	CHECK(!ibv_create_ah(device.pd, &address));
-	CHECK_EQUAL(errno, EINVAL);
-	address.src_path_bits = 0;
+
+	struct ibv_ah *handle = ibv_create_ah(device.pd, &address);
+
+	CHECK(handle);
+	ibv_destroy_ah(handle);
 	address.sl = 16;
+	errno = 0;
 	CHECK(!ibv_create_ah(device.pd, &address));
 	CHECK_EQUAL(errno, EINVAL);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/librdmacm/ibacm_client.h"
 #include "api/librdmacm/identifier.h"
 
 void rdma_freeaddrinfo(struct rdma_addrinfo *res)
@@ -196,6 +197,42 @@ static int fill_info(const char *node, const char *service, const struct rdma_ad
 	return error;
 }
 
+/* Where the program names no source, the host's first address is it: ibacm asks the kernel's
+ * routing table, which does not know the host. */
+static bool find_source(const struct rdma_addrinfo *info, struct sockaddr_storage *ret_source)
+{
+	const char *host = secure_getenv("SOFTIB_HOST");
+
+	if (info->ai_src_addr && info->ai_src_len <= sizeof(*ret_source)) {
+		memcpy(ret_source, info->ai_src_addr, info->ai_src_len);
+		return true;
+	}
+	return host && find_host(host, info->ai_dst_addr->sa_family, ret_source) == 0;
+}
+
+/* Path records from ibacm, where it runs (management 6.6); else rdma_resolve_route asks subnet
+ * administration. */
+static void add_route(struct rdma_addrinfo *info)
+{
+	const char *tree = secure_getenv("SOFTIB_TREE");
+	struct ibv_path_data paths[IBACM_PATHS_MAX];
+	struct sockaddr_storage source = {0};
+
+	if (!tree || !info->ai_dst_addr || (info->ai_flags & RAI_PASSIVE) ||
+	    !find_source(info, &source))
+		return;
+
+	unsigned count =
+		ibacm_find_paths(tree, (struct sockaddr *)&source, info->ai_dst_addr,
+				 (info->ai_flags & (RAI_NUMERICHOST | RAI_NOROUTE)) != 0, paths);
+
+	info->ai_route = count ? malloc(count * sizeof(paths[0])) : NULL;
+	if (!info->ai_route)
+		return;
+	memcpy(info->ai_route, paths, count * sizeof(paths[0]));
+	info->ai_route_len = (socklen_t)(count * sizeof(paths[0]));
+}
+
 int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
 		     struct rdma_addrinfo **res)
 {
@@ -215,6 +252,7 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 		rdma_freeaddrinfo(info);
 		return error;
 	}
+	add_route(info);
 	*res = info;
 	return 0;
 }

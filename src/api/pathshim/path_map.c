@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps paths of InfiniBand files (/sys, /dev) to the files that softib writes (abi 2.4). */
+/* Maps paths of InfiniBand files (/sys, /dev) to the files that softib writes, and the files of
+ * rdma-core's daemon ibacm to those of the host (abi 2.4). */
 #include "api/pathshim/path_map.h"
 
 #include <string.h>
@@ -8,11 +9,27 @@
 
 /* A path matches a prefix if it ends there or continues with a slash. */
 static const char *const sys_prefixes[] = {
-	"/sys/class/infiniband",    "/sys/class/infiniband_mad", "/sys/class/infiniband_verbs",
-	"/sys/class/infiniband_cm", "/sys/class/misc/rdma_cm",
+	"/sys/class/infiniband",
+	"/sys/class/infiniband_mad",
+	"/sys/class/infiniband_verbs",
+	"/sys/class/infiniband_cm",
+	"/sys/class/misc/rdma_cm",
+	/* srp_daemon looks there for the targets that its host is logged in to. */
+	"/sys/class/scsi_host",
 };
 static const char *const dev_prefixes[] = {
 	"/dev/infiniband",
+};
+/* ibacm and its clients meet by these names, so each host needs its own. */
+static const char *const run_prefixes[] = {
+	"/run/ibacm.sock", "/run/ibacm-unix.sock", "/run/ibacm.port",
+	"/run/ibacm.pid",  "/run/ibacm-tcp.port",
+};
+static const char *const log_prefixes[] = {
+	"/var/log/ibacm.log",
+};
+static const char *const etc_prefixes[] = {
+	"/etc/rdma",
 };
 
 static bool path_is_below(const char *path, const char *const prefixes[], size_t prefix_count)
@@ -33,9 +50,18 @@ bool path_is_mapped(const char *path)
 		return false;
 	if (strncmp(path, "/sys/class/", 11) == 0)
 		return path_is_below(path, sys_prefixes, ARRAY_COUNT(sys_prefixes));
-	if (path[1] == 'd')
+	switch (path[1]) {
+	case 'd':
 		return path_is_below(path, dev_prefixes, ARRAY_COUNT(dev_prefixes));
-	return false;
+	case 'e':
+		return path_is_below(path, etc_prefixes, ARRAY_COUNT(etc_prefixes));
+	case 'r':
+		return path_is_below(path, run_prefixes, ARRAY_COUNT(run_prefixes));
+	case 'v':
+		return path_is_below(path, log_prefixes, ARRAY_COUNT(log_prefixes));
+	default:
+		return false;
+	}
 }
 
 const char *path_map(const char *path, const char *tree, char ret_buffer[static MAPPED_PATH_BYTES])

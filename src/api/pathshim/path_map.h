@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps paths of InfiniBand files (/sys, /dev) to the files that softib writes. */
+/* Maps paths of InfiniBand files (/sys, /dev, ibacm's in /run, /var and /etc) to the host's files.
+ */
 #ifndef SOFTIB_API_PATHSHIM_PATH_MAP_H
 #define SOFTIB_API_PATHSHIM_PATH_MAP_H
 

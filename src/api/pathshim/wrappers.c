@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "api/pathshim/path_map.h"
@@ -206,3 +208,58 @@ WRAP(char *, NULL, realpath, (const char *path, char *resolved), (MAPPED(path), 
 WRAP(char *, NULL, __realpath_chk, (const char *path, char *resolved, size_t resolved_bytes),
      (MAPPED(path), resolved, resolved_bytes))
 WRAP(char *, NULL, canonicalize_file_name, (const char *path), (MAPPED(path)))
+WRAP(int, -1, unlink, (const char *path), (MAPPED(path)))
+WRAP(int, -1, mkdir, (const char *path, mode_t mode), (MAPPED(path), mode))
+WRAP(int, -1, symlink, (const char *target, const char *path), (target, MAPPED(path)))
+
+enum local_mapping {
+	LOCAL_UNMAPPED,
+	LOCAL_MAPPED,
+	LOCAL_TOO_LONG, /* the mapped path does not fit into an address */
+};
+
+/* The address of a local socket with its path mapped; the length changes with it. */
+static enum local_mapping map_local(const struct sockaddr *address, socklen_t *length,
+				    struct sockaddr_un *ret_address)
+{
+	char buffer[MAPPED_PATH_BYTES];
+	socklen_t path_offset = offsetof(struct sockaddr_un, sun_path);
+
+	if (!address || *length <= path_offset || *length > sizeof(*ret_address) ||
+	    address->sa_family != AF_UNIX)
+		return LOCAL_UNMAPPED;
+	memset(ret_address, 0, sizeof(*ret_address));
+	memcpy(ret_address, address, *length);
+	/* The kernel takes a path that fills the address without a null byte. */
+	if (!memchr(ret_address->sun_path, '\0', sizeof(ret_address->sun_path)))
+		return LOCAL_UNMAPPED;
+
+	const char *mapped = MAPPED(ret_address->sun_path);
+
+	if (mapped != buffer)
+		return LOCAL_UNMAPPED;
+	if (strlen(mapped) >= sizeof(ret_address->sun_path))
+		return LOCAL_TOO_LONG;
+	memcpy(ret_address->sun_path, mapped, strlen(mapped) + 1);
+	*length = path_offset + (socklen_t)strlen(mapped) + 1;
+	return LOCAL_MAPPED;
+}
+
+/* bind and connect, whose address may be a mapped path. */
+#define WRAP_LOCAL(name)                                                                           \
+	EXPORT int name(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)                    \
+	{                                                                                          \
+		__typeof__(&name) next = NEXT(name);                                               \
+		struct sockaddr_un local;                                                          \
+		enum local_mapping mapping = map_local(address.__sockaddr__, &length, &local);     \
+                                                                                                   \
+		if (!next || mapping == LOCAL_TOO_LONG) {                                          \
+			errno = next ? ENAMETOOLONG : ENOSYS;                                      \
+			return -1;                                                                 \
+		}                                                                                  \
+		return mapping == LOCAL_MAPPED ? next(fd, (struct sockaddr *)&local, length)       \
+					       : next(fd, address, length);                        \
+	}
+
+WRAP_LOCAL(bind)
+WRAP_LOCAL(connect)

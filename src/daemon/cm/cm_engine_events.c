@@ -36,14 +36,14 @@ static void refuse(struct cm_host *host, struct cm_connection *connection,
 		   const struct cm_event *event, enum cm_reject_reason reason)
 {
 	const struct cm_private_data nothing = {0};
+	const struct cm_sidr_rep rep = {
+		.status = reason == CM_REJECT_NO_RESOURCES ? CM_SIDR_NO_QP : CM_SIDR_UNSUPPORTED};
 	int error = 0;
 
 	if (event->kind == CM_EVENT_REQUEST)
 		error = cm_reject(connection, cm_host_now(host), reason, nothing, nothing);
 	else
-		error = cm_sidr_answer(connection, cm_host_now(host),
-				       &(struct cm_sidr_rep){.status = CM_SIDR_UNSUPPORTED}, 0,
-				       nothing);
+		error = cm_sidr_answer(connection, cm_host_now(host), &rep, 0, nothing);
 	assert(error == 0);
 	cm_release(connection, cm_host_now(host));
 }

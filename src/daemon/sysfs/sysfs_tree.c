@@ -13,6 +13,7 @@
 #include "daemon/core/log.h"
 #include "daemon/core/runtime_folder.h"
 #include "daemon/mad/issm.h"
+#include "daemon/sysfs/ibacm_files.h"
 #include "daemon/sysfs/sysfs_file.h"
 #include "daemon/sysfs/sysfs_port.h"
 #include "net/node/node.h"
@@ -213,9 +214,9 @@ static int render_interfaces(const struct host *host, const char *root)
 
 static int render_host(struct sysfs_tree *tree, const struct host *host, const char *root)
 {
-	static const char *const folders[] = {"sys/class/infiniband", "sys/class/infiniband_mad",
-					      "sys/class/infiniband_verbs",
-					      "sys/class/misc/rdma_cm", "dev/infiniband"};
+	static const char *const folders[] = {
+		"sys/class/infiniband",	  "sys/class/infiniband_mad", "sys/class/infiniband_verbs",
+		"sys/class/misc/rdma_cm", "sys/class/scsi_host",      "dev/infiniband"};
 	char path[SYSFS_PATH_BYTES];
 	unsigned port_ordinal = 0;
 	int error = 0;
@@ -225,6 +226,7 @@ static int render_host(struct sysfs_tree *tree, const struct host *host, const c
 	format_path(path, "%s/sys/class/infiniband_mad", root);
 	keep_first(&error, sysfs_file_write(path, "abi_version", "5"));
 	keep_first(&error, render_interfaces(host, root));
+	keep_first(&error, ibacm_files_write(host, root));
 	format_path(path, "%s/sys/class/infiniband_verbs", root);
 	keep_first(&error, sysfs_file_write(path, "abi_version", "6"));
 	format_path(path, "%s/sys/class/misc/rdma_cm", root);

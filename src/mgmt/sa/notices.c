@@ -140,6 +140,7 @@ static void notices_ports(struct sa *sa, time_ns now, const struct subnet *befor
 static void forget_port(struct sa *sa, time_ns now, uint64_t port_guid)
 {
 	members_drop_port(sa, now, port_guid);
+	services_drop_port(sa, port_guid);
 	alias_guids_drop_port(&sa->alias_guids, port_guid);
 	list_for_each_safe (link, &sa->subscriptions.subscriptions) {
 		struct subscription *subscription = subscription_of(link);
@@ -149,7 +150,7 @@ static void forget_port(struct sa *sa, time_ns now, uint64_t port_guid)
 	}
 }
 
-/* Drops the memberships, alias GUIDs and subscriptions of ports that are gone. */
+/* Drops the memberships, services, alias GUIDs and subscriptions of ports that are gone. */
 static void forget_missing(struct sa *sa, time_ns now, const struct subnet *before)
 {
 	for (unsigned lid = LID_UNICAST_FIRST; before && lid <= before->lid_max; lid++) {

@@ -74,5 +74,7 @@ sa_find_function sa_find_class_port_info, sa_find_nodes, sa_find_port_infos, sa_
 uint16_t sa_change_guids(struct sa *sa, const struct sa_request *request);
 sa_find_function sa_set_member, sa_delete_member, sa_set_service, sa_delete_service,
 	sa_set_inform_info;
+/* The port is gone, and so are the services that it offered. */
+void services_drop_port(struct sa *sa, uint64_t port_guid);
 
 #endif

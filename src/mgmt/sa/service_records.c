@@ -84,16 +84,21 @@ static bool may_announce(const struct sa *sa, const struct sa_request *request,
 	       sa_port_holds_pkey(request->requester, id->pkey);
 }
 
-/* A service with a key can be changed by clients that know it, and by the port that offers it. */
+static bool has_key(const struct service_record_id *id)
+{
+	return id->key_high || id->key_low;
+}
+
+/* A service with a key can be changed by clients that know it, and by the port that offers it where
+ * the request has no key: clients delete the record that they got, without its key. */
 static bool may_change(const struct sa_request *request, const struct service *service,
 		       const struct service_record_id *id)
 {
 	const struct service_record_id *own = &service->record.id;
 
-	return (!own->key_high && !own->key_low) ||
-	       (own->key_high == id->key_high && own->key_low == id->key_low) ||
+	return !has_key(own) || (own->key_high == id->key_high && own->key_low == id->key_low) ||
 	       request->is_trusted ||
-	       (request->requester && request->requester->guid == own->gid_guid);
+	       (!has_key(id) && request->requester && request->requester->guid == own->gid_guid);
 }
 
 static void answer(struct sa *sa, const struct sa_request *request, const struct service *service)
@@ -118,6 +123,11 @@ uint16_t sa_set_service(struct sa *sa, const struct sa_request *request)
 	service = service_registry_find(&sa->services, &record.id);
 	if (service && !may_change(request, service, &record.id))
 		return SA_STATUS_DENIED;
+	/* An update without a key keeps it: only a Delete takes a key away. */
+	if (service && !has_key(&record.id)) {
+		record.id.key_high = service->record.id.key_high;
+		record.id.key_low = service->record.id.key_low;
+	}
 	if (service_registry_announce(&sa->services, request->now, &record, &service) != 0)
 		return SA_STATUS_NO_RESOURCES;
 	answer(sa, request, service);
@@ -156,7 +166,7 @@ uint16_t sa_find_service_associations(struct sa *sa, const struct sa_request *re
 		const struct service_record *record = &service_of(link)->record;
 		uint8_t *place;
 
-		if (!record->id.key_high && !record->id.key_low)
+		if (!has_key(&record->id))
 			continue;
 		place = sa_query_place(&query);
 		if (!place)
@@ -167,4 +177,15 @@ uint16_t sa_find_service_associations(struct sa *sa, const struct sa_request *re
 		sa_query_keep_if_wanted(&query, place);
 	}
 	return MAD_STATUS_OK;
+}
+
+void services_drop_port(struct sa *sa, uint64_t port_guid)
+{
+	list_for_each_safe (link, &sa->services.services) {
+		struct service *service = service_of(link);
+		uint64_t guid = service->record.id.gid_guid;
+
+		if (guid == port_guid || alias_guids_owner(&sa->alias_guids, guid) == port_guid)
+			service_registry_remove(&sa->services, service);
+	}
 }

@@ -16,7 +16,8 @@ static bool vector_is_valid(const struct hca *hca, const struct address_vector *
 
 	const struct port_view *port = hca->port_views[vector->port_number - 1];
 
-	if (vector->dlid == 0 || vector->sl >= SL_COUNT || vector->source_path_bits >> port->lmc)
+	/* Path bits above the LMC do not count: ibacm puts the low bits of its whole LID there. */
+	if (vector->dlid == 0 || vector->sl >= SL_COUNT)
 		return false;
 	/* A multicast packet always carries a GRH (transport 7.5). */
 	if (lid_is_multicast(vector->dlid) && !vector->is_global)

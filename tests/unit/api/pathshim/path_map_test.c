@@ -34,9 +34,30 @@ static void test_the_prefixes_and_what_is_below_them_are_mapped(void **state)
 		      "/t/sys/class/infiniband_mad/abi_version");
 	assert_mapped("/sys/class/infiniband_verbs", "/t/sys/class/infiniband_verbs");
 	assert_mapped("/sys/class/infiniband_cm/x", "/t/sys/class/infiniband_cm/x");
+	assert_mapped("/sys/class/scsi_host/", "/t/sys/class/scsi_host/");
 	assert_mapped("/sys/class/misc/rdma_cm/abi_version",
 		      "/t/sys/class/misc/rdma_cm/abi_version");
 	assert_mapped("/dev/infiniband/uverbs0", "/t/dev/infiniband/uverbs0");
+}
+
+/* ibacm and its clients meet by these names, so each host has its own. */
+static void test_files_of_ibacm_are_the_hosts(void **state)
+{
+	(void)state;
+	assert_mapped("/run/ibacm.sock", "/t/run/ibacm.sock");
+	assert_mapped("/run/ibacm-unix.sock", "/t/run/ibacm-unix.sock");
+	assert_mapped("/run/ibacm.port", "/t/run/ibacm.port");
+	assert_mapped("/run/ibacm-tcp.port", "/t/run/ibacm-tcp.port");
+	assert_mapped("/run/ibacm.pid", "/t/run/ibacm.pid");
+	assert_mapped("/var/log/ibacm.log", "/t/var/log/ibacm.log");
+	assert_mapped("/etc/rdma", "/t/etc/rdma");
+	assert_mapped("/etc/rdma/ibacm_addr.cfg", "/t/etc/rdma/ibacm_addr.cfg");
+	assert_untouched("/run");
+	assert_untouched("/run/ibacm");
+	assert_untouched("/run/ibacm.sockets");
+	assert_untouched("/var/log/messages");
+	assert_untouched("/etc/rdmacm");
+	assert_untouched("/etc/passwd");
 }
 
 static void test_everything_else_stays_as_it_is(void **state)
@@ -45,6 +66,7 @@ static void test_everything_else_stays_as_it_is(void **state)
 	assert_untouched("/sys/class/infiniband_srp");
 	assert_untouched("/sys/class/infinibandx");
 	assert_untouched("/sys/class/infini");
+	assert_untouched("/sys/class/scsi_hosts");
 	assert_untouched("/sys/class/misc/rdma_cmx");
 	assert_untouched("/sys/class/net");
 	assert_untouched("/dev/infinibandx/uverbs0");
@@ -108,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_prefixes_and_what_is_below_them_are_mapped),
+		cmocka_unit_test(test_files_of_ibacm_are_the_hosts),
 		cmocka_unit_test(test_everything_else_stays_as_it_is),
 		cmocka_unit_test(test_without_a_tree_nothing_is_mapped),
 		cmocka_unit_test(test_a_path_that_does_not_fit_is_left_alone),

@@ -141,6 +141,65 @@ static void test_owner_needs_no_key(void **state)
 	assert_int_equal(ask(2, MAD_DELETE, record, SA_COMPONENT(SR_NAME), 0), 0);
 }
 
+/* A wrong key is refused from everybody, and an update without one keeps the service's. */
+static void test_owner_with_another_key_is_refused(void **state)
+{
+	const uint64_t no_key = all & ~SA_COMPONENT(SR_KEY);
+	struct service_record record = service(2);
+
+	(void)state;
+	assert_int_equal(ask(2, MAD_SET, record, all, 0), 0);
+	record.id.key_low = 0x23;
+	assert_int_equal(ask(2, MAD_SET, record, all, 0), SA_STATUS_DENIED);
+	assert_int_equal(ask(2, MAD_DELETE, record, all, 0), SA_STATUS_DENIED);
+	assert_int_equal(ask(2, MAD_DELETE, record, all, FIXTURE_SM_KEY), 0);
+	assert_int_equal(ask(2, MAD_SET, service(2), all, 0), 0);
+	memcpy(record.name, "renamed", sizeof("renamed"));
+	assert_int_equal(ask(2, MAD_SET, record, no_key, 0), 0);
+	assert_string_equal((const char *)answer().name, "renamed");
+	assert_int_equal(ask(3, MAD_SET, record, no_key, 0), SA_STATUS_DENIED);
+	assert_int_equal(ask(3, MAD_GET, service(2), SA_COMPONENT(SR_KEY), 0), 0);
+}
+
+static void test_services_of_a_vanished_port_go_with_it(void **state)
+{
+	(void)state;
+	assert_int_equal(ask(4, MAD_SET, service(4), all, 0), 0);
+	assert_int_equal(ask(2, MAD_SET, service(2), all, 0), 0);
+	fixture_sweep(&fixture);
+	assert_int_equal(ask(3, MAD_GET_TABLE, service(2), SA_COMPONENT(SR_ID), 0), 0);
+	assert_int_equal(reply.count, 2);
+	fixture_sweep_without(&fixture, 4);
+	assert_int_equal(ask(3, MAD_GET_TABLE, service(2), SA_COMPONENT(SR_ID), 0), 0);
+	assert_int_equal(reply.count, 1);
+	assert_int_equal(answer().id.gid_guid, fixture_port(&fixture, 2)->guid);
+}
+
+static void test_services_are_found_by_name_id_and_key(void **state)
+{
+	struct service_record other = service(2);
+
+	(void)state;
+	other.id.id = 0x2000;
+	other.id.key_low = 0x33;
+	memset(other.name, 0, sizeof(other.name));
+	memcpy(other.name, "console", sizeof("console"));
+	assert_int_equal(ask(2, MAD_SET, service(2), all, 0), 0);
+	assert_int_equal(ask(2, MAD_SET, other, all, 0), 0);
+	assert_int_equal(ask(3, MAD_GET, other, SA_COMPONENT(SR_NAME), 0), 0);
+	assert_int_equal(answer().id.id, 0x2000);
+	assert_int_equal(ask(3, MAD_GET, other, SA_COMPONENT(SR_ID), 0), 0);
+	assert_string_equal((const char *)answer().name, "console");
+	assert_int_equal(ask(3, MAD_GET, other, SA_COMPONENT(SR_KEY), 0), 0);
+	assert_int_equal(answer().id.id, 0x2000);
+	assert_int_equal(ask(3, MAD_GET, other, SA_COMPONENT(SR_NAME) | SA_COMPONENT(SR_KEY), 0),
+			 0);
+	other.name[0] = 'C';
+	assert_int_equal(ask(3, MAD_GET, other, SA_COMPONENT(SR_NAME), 0), SA_STATUS_NO_RECORDS);
+	other.id.key_low = 0x44;
+	assert_int_equal(ask(3, MAD_GET, other, SA_COMPONENT(SR_KEY), 0), SA_STATUS_NO_RECORDS);
+}
+
 static void test_services_of_one_id_are_several(void **state)
 {
 	(void)state;
@@ -182,6 +241,9 @@ int main(void)
 		SA_FIXTURE_TEST(test_partition_must_be_held_by_both),
 		SA_FIXTURE_TEST(test_key_guards_a_service_from_others),
 		SA_FIXTURE_TEST(test_owner_needs_no_key),
+		SA_FIXTURE_TEST(test_owner_with_another_key_is_refused),
+		SA_FIXTURE_TEST(test_services_of_a_vanished_port_go_with_it),
+		SA_FIXTURE_TEST(test_services_are_found_by_name_id_and_key),
 		SA_FIXTURE_TEST(test_services_of_one_id_are_several),
 		SA_FIXTURE_TEST(test_associations_are_for_the_trusted),
 	};

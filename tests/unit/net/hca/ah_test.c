@@ -27,7 +27,6 @@ static void test_impossible_addresses_are_refused(void **state)
 	vector = local, vector.dlid = 0, expect_refused(vector);
 	vector = local, vector.dlid = 0xc000, expect_refused(vector);
 	vector = local, vector.sl = 16, expect_refused(vector);
-	vector = local, vector.source_path_bits = 1, expect_refused(vector);
 	vector = global, vector.sgid_index = 2, expect_refused(vector);
 	vector = global, vector.flow_label = 1 << 20, expect_refused(vector);
 	adapter_pair_release(&pair);
