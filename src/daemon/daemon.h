@@ -25,6 +25,7 @@ struct daemon_options {
 	const char *log_path; /* NULL: <runtime>/<fabric>/log, or stderr in the foreground */
 	bool runs_sm;
 	struct sm_settings sm;
+	time_ns perf_interval; /* of the performance manager; 0: it sweeps when it is asked */
 	bool offloads;
 	unsigned data_vl_count; /* of every port; 0: the default of nodes */
 	bool is_paced;		/* packets take the time that their links' width and speed allow */

@@ -81,6 +81,17 @@ static void release_fabric(struct daemon *daemon)
 	fabric_release(&daemon->core.fabric);
 }
 
+/* A fabric without adapters has no port for a manager. */
+static int start_performance_manager(struct daemon *daemon)
+{
+	int error = 0;
+
+	if (daemon->options.perf_interval)
+		error = perf_runner_start(&daemon->managers.perf, &daemon->mads,
+					  daemon->options.perf_interval);
+	return error == -ENODEV ? 0 : error;
+}
+
 static int build_fabric(struct daemon *daemon)
 {
 	struct fabric_owner owner = {.deliver = delivery_make,
@@ -115,6 +126,8 @@ static int build_fabric(struct daemon *daemon)
 		error = managers_start(&daemon->managers, &daemon->mads,
 				       daemon->options.runs_sm ? &daemon->options.sm : NULL,
 				       &daemon->folder);
+	if (!error)
+		error = start_performance_manager(daemon);
 	if (error)
 		release_fabric(daemon);
 	return error;
