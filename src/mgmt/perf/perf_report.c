@@ -10,9 +10,9 @@
 #include "wire/subnet_attributes.h"
 
 static const char *const part_names[] = {
-	[PERF_REPORT_SUMMARY] = "summary", [PERF_REPORT_LINKS] = "links",
-	[PERF_REPORT_ERRORS] = "errors",   [PERF_REPORT_EVENTS] = "events",
-	[PERF_REPORT_PORTS] = "ports",
+	[PERF_REPORT_SWEEP] = "sweep",	 [PERF_REPORT_SUMMARY] = "summary",
+	[PERF_REPORT_LINKS] = "links",	 [PERF_REPORT_ERRORS] = "errors",
+	[PERF_REPORT_EVENTS] = "events", [PERF_REPORT_PORTS] = "ports",
 };
 
 bool perf_report_part_find(const char *name, enum perf_report_part *ret_part)
@@ -116,7 +116,7 @@ static void write_sweep(const struct perf_manager *manager, time_ns now, FILE *f
 		error_text(sweep->error));
 }
 
-static void write_summary(const struct perf_manager *manager, time_ns now, FILE *file)
+static void write_totals(const struct perf_manager *manager, FILE *file)
 {
 	const struct perf_nodes *nodes = &manager->nodes;
 	struct totals totals = {0};
@@ -127,8 +127,6 @@ static void write_summary(const struct perf_manager *manager, time_ns now, FILE 
 		totals.switches += nodes->nodes[i].type == NODE_SWITCH;
 		totals.silent += nodes->nodes[i].is_silent;
 	}
-	fputc('{', file);
-	write_sweep(manager, now, file);
 	write_number("nodes", nodes->node_count, file);
 	write_number("switches", totals.switches, file);
 	write_number("ports", nodes->port_count, file);
@@ -144,7 +142,6 @@ static void write_summary(const struct perf_manager *manager, time_ns now, FILE 
 	write_number("new_errors", totals.new_errors, file);
 	write_number("ports_with_errors", totals.ports_with_errors, file);
 	write_number("events", manager->events.count, file);
-	fputc('}', file);
 }
 
 /* --- The first of all ports by some measure --- */
@@ -406,12 +403,19 @@ int perf_report_write(const struct perf_manager *manager, time_ns now, enum perf
 	uint32_t total = 0;
 	int error = 0;
 
-	if (part == PERF_REPORT_SUMMARY) {
-		write_summary(manager, now, file);
+	if (part == PERF_REPORT_SWEEP || part == PERF_REPORT_SUMMARY) {
+		fputc('{', file);
+		write_sweep(manager, now, file);
+		if (part == PERF_REPORT_SUMMARY)
+			write_totals(manager, file);
+		fputc('}', file);
 		return 0;
 	}
 	fputs("{\"rows\":[", file);
 	switch (part) {
+	case PERF_REPORT_SWEEP:
+	case PERF_REPORT_SUMMARY:
+		break;
 	case PERF_REPORT_LINKS:
 	case PERF_REPORT_ERRORS:
 		error = write_ranking(manager, part, range, file, &total);
@@ -421,8 +425,6 @@ int perf_report_write(const struct perf_manager *manager, time_ns now, enum perf
 		break;
 	case PERF_REPORT_PORTS:
 		write_ports(manager, now, range, file, &total);
-		break;
-	case PERF_REPORT_SUMMARY:
 		break;
 	}
 	fputc(']', file);

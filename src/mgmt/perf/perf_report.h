@@ -14,6 +14,7 @@ struct perf_manager;
 enum { PERF_REPORT_TOP_MAX = 1000 };
 
 enum perf_report_part {
+	PERF_REPORT_SWEEP, /* only the number, time and size of the last sweep */
 	PERF_REPORT_SUMMARY,
 	PERF_REPORT_LINKS,  /* the busiest ones first */
 	PERF_REPORT_ERRORS, /* ports with errors, the most errors first */
@@ -27,7 +28,7 @@ struct perf_report_range {
 	uint32_t top;	/* of links and ports with errors, at most PERF_REPORT_TOP_MAX */
 };
 
-/* "summary", "links", ... false: there is no such part. */
+/* "sweep", "summary", ... false: there is no such part. */
 MUST_USE bool perf_report_part_find(const char *name, enum perf_report_part *ret_part);
 
 /* Writes an object. A part with rows has "rows", and "next" if rows of the range are left. -ENOMEM.
