@@ -187,11 +187,20 @@ static void print_report(const struct perf_command *command, const json_t *repor
 	fflush(stdout);
 }
 
+/* After the report, which shows what there was. */
+static bool clear(struct perf_source *source, const struct perf_command *command)
+{
+	if (perf_source_sweep(source, PERF_SWEEP_CLEAR) != 0)
+		return false;
+	if (!command->wants_json)
+		printf("\nall counters have been cleared\n");
+	return true;
+}
+
 static int show(struct perf_source *source, const struct perf_command *command)
 {
 	for (;;) {
-		int error = perf_source_sweep(source,
-					      command->clears ? PERF_SWEEP_CLEAR : PERF_SWEEP_READ);
+		int error = perf_source_sweep(source, PERF_SWEEP_READ);
 
 		if (error)
 			return error == -EINTR && command->watch_seconds ? EXIT_SUCCESS
@@ -205,8 +214,8 @@ static int show(struct perf_source *source, const struct perf_command *command)
 		if (report)
 			print_report(command, report);
 		json_decref(report);
-		if (command->clears && !has_failed && !command->wants_json)
-			printf("\nall counters have been cleared\n");
+		if (command->clears && !has_failed && !clear(source, command))
+			return EXIT_FAILURE;
 		if (!command->watch_seconds)
 			return has_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 		if (!report || !perf_source_wait(source, (int)command->watch_seconds * 1000))
