@@ -93,11 +93,14 @@ static struct attribute_field member(uint16_t struct_offset, unsigned bit_count)
 	return (struct attribute_field){.struct_offset = struct_offset, .struct_bytes = byte_count};
 }
 
-void perf_reading_add_extended(struct perf_reading *reading, const uint8_t *data, uint32_t mask)
+bool perf_reading_add_extended(struct perf_reading *reading, uint8_t port_number,
+			       const uint8_t *data, uint32_t mask)
 {
 	struct port_counters_extended values;
 
 	port_counters_extended_decode(data, &values);
+	if (values.port_select != port_number)
+		return false;
 	for (unsigned i = 0; i < PERF_COUNTER_COUNT; i++) {
 		struct attribute_field field = member(rows[i].extended_at, 64);
 
@@ -107,6 +110,7 @@ void perf_reading_add_extended(struct perf_reading *reading, const uint8_t *data
 		reading->known |= 1u << i;
 		reading->stuck &= ~(1u << i);
 	}
+	return true;
 }
 
 static uint64_t basic_maximum(unsigned counter)
@@ -114,11 +118,14 @@ static uint64_t basic_maximum(unsigned counter)
 	return (1ull << rows[counter].basic_bits) - 1;
 }
 
-void perf_reading_add_basic(struct perf_reading *reading, const uint8_t *data, uint32_t mask)
+bool perf_reading_add_basic(struct perf_reading *reading, uint8_t port_number, const uint8_t *data,
+			    uint32_t mask)
 {
 	struct port_counters values;
 
 	port_counters_decode(data, &values);
+	if (values.port_select != port_number)
+		return false;
 	for (unsigned i = 0; i < PERF_COUNTER_COUNT; i++) {
 		struct attribute_field field = member(rows[i].basic_at, rows[i].basic_bits);
 
@@ -130,6 +137,7 @@ void perf_reading_add_basic(struct perf_reading *reading, const uint8_t *data, u
 		if (reading->values[i] == basic_maximum(i))
 			reading->stuck |= 1u << i;
 	}
+	return true;
 }
 
 bool perf_clear_extended(uint8_t port_select, uint32_t mask, uint8_t *ret_data)

@@ -55,9 +55,11 @@ struct perf_sources {
 /* From ClassPortInfo.CapabilityMask and CapabilityMask2. */
 struct perf_sources perf_sources_choose(uint16_t capability_mask, uint32_t capability_mask2);
 
-/* Adds the counters of this mask from an attribute's data. */
-void perf_reading_add_extended(struct perf_reading *reading, const uint8_t *data, uint32_t mask);
-void perf_reading_add_basic(struct perf_reading *reading, const uint8_t *data, uint32_t mask);
+/* Adds the counters of this mask from an attribute's data. false: the data are of another port. */
+MUST_USE bool perf_reading_add_extended(struct perf_reading *reading, uint8_t port_number,
+					const uint8_t *data, uint32_t mask);
+MUST_USE bool perf_reading_add_basic(struct perf_reading *reading, uint8_t port_number,
+				     const uint8_t *data, uint32_t mask);
 
 /* The data of a Set that clears the counters of this mask; each returns whether the attribute has
  * any of them. */

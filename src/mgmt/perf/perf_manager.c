@@ -9,7 +9,7 @@
 #include "wire/pkey.h"
 #include "wire/performance.h"
 
-enum { TRIES = 4, TABLE_TRIES = 3, ROUNDS = 4 };
+enum { TRIES = 4, TABLE_TRIES = 3, ROUNDS = 4, PACE_BURST = 1024, PACE_BATCH = 32 };
 
 #define TIMEOUT	      MILLISECONDS(250)
 #define TABLE_TIMEOUT SECONDS(3)
@@ -45,6 +45,8 @@ int perf_manager_init(struct perf_manager *manager, const struct perf_options *o
 	*manager = (struct perf_manager){.options = *options};
 	if (!manager->options.tables_age)
 		manager->options.tables_age = TABLES_AGE;
+	if (!manager->options.ports_per_second)
+		manager->options.ports_per_second = PERF_PACE_DEFAULT;
 	manager->due_at = options->interval ? 0 : TIME_NEVER;
 	error = sa_client_init(&manager->sa, &sa);
 	if (error)
@@ -82,11 +84,12 @@ void perf_manager_set_port(struct perf_manager *manager, const struct perf_own_p
 void perf_manager_ask_sweep(struct perf_manager *manager)
 {
 	manager->is_asked = true;
+	manager->current.is_paced = false;
 }
 
 void perf_manager_ask_clear(struct perf_manager *manager)
 {
-	manager->is_asked = true;
+	perf_manager_ask_sweep(manager);
 	manager->clears_next = true;
 }
 
@@ -201,10 +204,12 @@ static bool tables_are_stale(const struct perf_manager *manager, time_ns now)
 
 static void begin_sweep(struct perf_manager *manager, time_ns now)
 {
+	manager->current = (struct perf_sweep){.number = manager->last.number + 1,
+					       .began_at = now,
+					       .is_paced = !manager->is_asked};
 	manager->is_asked = false;
 	manager->clears_all = manager->clears_next;
 	manager->clears_next = false;
-	manager->current = (struct perf_sweep){.number = manager->last.number + 1, .began_at = now};
 	if (manager->options.interval)
 		manager->due_at = now + manager->options.interval;
 	for (uint32_t i = 0; i < manager->nodes.node_count; i++) {
@@ -223,6 +228,17 @@ static bool has_room(const struct perf_manager *manager)
 {
 	return manager->transactions.busy_count + PERF_REQUESTS_PER_PORT <=
 	       manager->transactions.options.requests_max;
+}
+
+/* When the sweep may ask for one more batch. */
+static time_ns pace_time(const struct perf_manager *manager)
+{
+	const struct perf_sweep *sweep = &manager->current;
+
+	if (!sweep->is_paced || sweep->asked_count < PACE_BURST)
+		return 0;
+	return sweep->began_at + (sweep->asked_count - PACE_BURST) / PACE_BATCH * PACE_BATCH *
+					 SECONDS(1) / manager->options.ports_per_second;
 }
 
 static uint32_t cursor_end(const struct perf_manager *manager)
@@ -276,6 +292,7 @@ static void ask_clear(struct perf_manager *manager, struct perf_port *port)
 static void ask(struct perf_manager *manager)
 {
 	uint32_t index = manager->cursor++;
+	unsigned busy_before = manager->transactions.busy_count;
 
 	switch (manager->phase) {
 	case PERF_PHASE_AGENTS:
@@ -294,6 +311,7 @@ static void ask(struct perf_manager *manager)
 	case PERF_PHASE_TABLES:
 		break;
 	}
+	manager->current.asked_count += manager->transactions.busy_count != busy_before;
 }
 
 static void count_failed(struct perf_manager *manager)
@@ -347,7 +365,8 @@ static void advance(struct perf_manager *manager, time_ns now)
 		end_tables(manager, now);
 	while (manager->phase != PERF_PHASE_IDLE && manager->phase != PERF_PHASE_TABLES &&
 	       now >= manager->pause_until) {
-		while (manager->cursor < cursor_end(manager) && has_room(manager))
+		while (manager->cursor < cursor_end(manager) && has_room(manager) &&
+		       now >= pace_time(manager))
 			ask(manager);
 		if (!round_is_over(manager))
 			break;
@@ -401,7 +420,13 @@ time_ns perf_manager_deadline(const struct perf_manager *manager)
 	case PERF_PHASE_CLEARS:
 		break;
 	}
-	if (round_is_over(manager) || (manager->cursor < cursor_end(manager) && has_room(manager)))
+	if (round_is_over(manager))
 		return manager->pause_until;
+	if (manager->cursor < cursor_end(manager) && has_room(manager)) {
+		time_ns pace = pace_time(manager);
+
+		deadline = time_earlier(deadline,
+					pace > manager->pause_until ? pace : manager->pause_until);
+	}
 	return deadline;
 }

@@ -23,7 +23,7 @@
 #include "mgmt/perf/perf_nodes.h"
 #include "mgmt/sa/sa_client.h"
 
-enum { PERF_REQUESTS_DEFAULT = 512 };
+enum { PERF_REQUESTS_DEFAULT = 512, PERF_PACE_DEFAULT = 28000 };
 
 /* 0: the default. */
 struct perf_options {
@@ -32,6 +32,9 @@ struct perf_options {
 	unsigned requests_max;	  /* under way at once */
 	time_ns timeout;	  /* of one try */
 	unsigned tries;
+	/* Ports that a sweep by interval asks in a second, after a first burst: it is in no hurry,
+	 * and programs need the processor. A sweep that somebody waits for is not paced. */
+	unsigned ports_per_second;
 	time_ns interval;   /* between the starts of two sweeps; 0: only when asked */
 	time_ns tables_age; /* tables of the SA that are older are read again before a sweep */
 	struct perf_thresholds thresholds;
@@ -59,6 +62,8 @@ struct perf_sweep {
 	time_ns began_at, ended_at;
 	uint32_t read_count; /* ports */
 	uint32_t failed_count;
+	uint64_t asked_count; /* nodes and ports */
+	bool is_paced;
 	uint64_t mad_count; /* requests sent, repetitions included */
 	bool has_tables;    /* it read the SA's tables */
 	int error;	    /* why there was nothing to read: -EHOSTUNREACH: the SA does not

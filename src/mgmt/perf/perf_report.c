@@ -71,12 +71,12 @@ static void add_port(struct totals *totals, const struct perf_port *port)
 {
 	const struct port_history *history = &port->history;
 	const struct port_sample *sample = port_history_last_sample(history);
-	uint64_t errors = port_history_errors(history);
+	uint64_t errors = history->errors;
 
 	totals->links += port->peer && port < port->peer;
 	totals->xmit_bytes += bytes_of(port, PERF_XMIT_DATA);
 	totals->errors += errors;
-	totals->new_errors += port_history_new_errors(history);
+	totals->new_errors += history->new_errors;
 	totals->wait += history->last.values[PERF_XMIT_WAIT];
 	totals->ports_with_errors += errors > 0;
 	if (port->node->type != NODE_CA)
@@ -199,8 +199,8 @@ static void rank_link(struct ranking *ranking, const struct perf_port *port)
 static void rank_errors(struct ranking *ranking, const struct perf_port *port)
 {
 	rank_port(ranking, (struct ranked){.port = port,
-					   .rank = port_history_new_errors(&port->history),
-					   .second_rank = port_history_errors(&port->history)});
+					   .rank = port->history.new_errors,
+					   .second_rank = port->history.errors});
 }
 
 /* --- Rows --- */
@@ -274,7 +274,7 @@ static void write_errors(const struct perf_port *port, FILE *file)
 	write_port_name("port", port, file);
 	fputc(',', file);
 	write_port_name("peer", port->peer, file);
-	write_number("new_errors", port_history_new_errors(history), file);
+	write_number("new_errors", history->new_errors, file);
 	write_number("errors_last_sweep", sample ? sample->errors : 0, file);
 	fprintf(file, ",\"is_lower_bound\":%s", history->lower_bounds & mask ? "true" : "false");
 	write_counters("counters", history->last.values, mask, file);

@@ -224,16 +224,14 @@ static void take_counters(struct perf_manager *manager, time_ns now, struct perf
 {
 	const uint8_t *data = message->bytes + PERFORMANCE_DATA_OFFSET;
 	const struct perf_sources *sources = &port->node->sources;
-	struct port_counters head;
+	bool is_right = kind == REQUEST_EXTENDED
+				? perf_reading_add_extended(&port->reading, port->number, data,
+							    sources->extended)
+				: perf_reading_add_basic(&port->reading, port->number, data,
+							 sources->basic);
 
-	/* PortSelect is at the same place in both attributes. */
-	port_counters_decode(data, &head);
-	if (head.port_select != port->number)
+	if (!is_right)
 		refuse(manager, now, port, MAD_STATUS_BAD_FIELD);
-	else if (kind == REQUEST_EXTENDED)
-		perf_reading_add_extended(&port->reading, data, sources->extended);
-	else
-		perf_reading_add_basic(&port->reading, data, sources->basic);
 }
 
 static void take_clear(struct perf_manager *manager, struct perf_port *port, uint32_t mask,

@@ -83,6 +83,14 @@ static void keep_sample(struct port_history *history, time_ns now, const struct 
 	keep_peak(&history->rcv_peak, sample->rcv_bytes_per_second, now);
 }
 
+static void sum_errors(struct port_history *history)
+{
+	history->errors = 0;
+	for (unsigned i = 0; i < PERF_COUNTER_COUNT; i++)
+		if (perf_counter_is_error((enum perf_counter)i))
+			history->errors += history->last.values[i];
+}
+
 void port_history_add(struct port_history *history, time_ns now, const struct perf_reading *reading,
 		      struct port_step *ret_step)
 {
@@ -98,6 +106,8 @@ void port_history_add(struct port_history *history, time_ns now, const struct pe
 	}
 	history->last = *reading;
 	history->last_at = now;
+	history->new_errors += ret_step->errors;
+	sum_errors(history);
 	history->reading_count++;
 }
 
@@ -107,6 +117,7 @@ void port_history_cleared(struct port_history *history, uint32_t mask)
 		if (mask >> i & 1)
 			history->last.values[i] = 0;
 	history->last.stuck &= ~mask;
+	sum_errors(history);
 }
 
 const struct port_sample *port_history_last_sample(const struct port_history *history)
@@ -114,24 +125,4 @@ const struct port_sample *port_history_last_sample(const struct port_history *hi
 	if (!history->sample_count)
 		return NULL;
 	return &history->samples[(history->sample_count - 1) % PORT_HISTORY_SAMPLES];
-}
-
-static uint64_t sum_of_errors(const uint64_t values[static PERF_COUNTER_COUNT])
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < PERF_COUNTER_COUNT; i++)
-		if (perf_counter_is_error((enum perf_counter)i))
-			sum += values[i];
-	return sum;
-}
-
-uint64_t port_history_errors(const struct port_history *history)
-{
-	return sum_of_errors(history->last.values);
-}
-
-uint64_t port_history_new_errors(const struct port_history *history)
-{
-	return sum_of_errors(history->increments);
 }

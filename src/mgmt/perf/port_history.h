@@ -35,6 +35,8 @@ struct port_history {
 	uint32_t reading_count;
 	struct perf_reading last;
 	uint64_t increments[PERF_COUNTER_COUNT]; /* since the first reading */
+	uint64_t errors;			 /* the sum of the error counters as last read */
+	uint64_t new_errors;			 /* since the first reading */
 	uint32_t lower_bounds; /* increments that may be too low: the counter stuck, was cleared or
 				  jumped */
 	uint32_t clear_count, jump_count;
@@ -58,9 +60,5 @@ void port_history_cleared(struct port_history *history, uint32_t mask);
 
 /* NULL: there are no rates yet. */
 const struct port_sample *port_history_last_sample(const struct port_history *history);
-/* The sum of the error counters as last read. */
-uint64_t port_history_errors(const struct port_history *history);
-/* Errors since the first reading. */
-uint64_t port_history_new_errors(const struct port_history *history);
 
 #endif
