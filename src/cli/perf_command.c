@@ -12,6 +12,7 @@
 #include "cli/perf_source.h"
 #include "cli/perf_text.h"
 #include "cli/subcommand.h"
+#include "launch/start_options.h"
 #include "mgmt/perf/perf_report.h"
 
 enum {
@@ -23,6 +24,7 @@ enum {
 	OPTION_CLEAR,
 	OPTION_ALL,
 	OPTION_THRESHOLD,
+	OPTION_INTERVAL,
 	OPTION_SERVE,
 	OPTION_SERVE_REMOTE,
 };
@@ -31,6 +33,7 @@ struct perf_command {
 	const char *fabric;
 	const char *host; /* NULL: softibd's manager */
 	unsigned watch_seconds;
+	int interval_seconds; /* -1: unchanged */
 	unsigned top;
 	bool has_only_errors, clears, shows_all, wants_json;
 	const char *serve; /* an address; NULL: no server */
@@ -50,6 +53,7 @@ static const struct option long_options[] = {
 	{"clear", no_argument, NULL, OPTION_CLEAR},
 	{"all", no_argument, NULL, OPTION_ALL},
 	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
+	{"interval", required_argument, NULL, OPTION_INTERVAL},
 	{"serve", required_argument, NULL, OPTION_SERVE},
 	{"serve-remote", no_argument, NULL, OPTION_SERVE_REMOTE},
 	{NULL, 0, NULL, 0},
@@ -124,6 +128,11 @@ static int take_option(const struct subcommand *self, int option, const char *te
 				self,
 				"--threshold takes COUNTER=N of an error counter, wait=PERCENT "
 				"or utilization=PERCENT");
+		break;
+	case OPTION_INTERVAL:
+		if (!read_number(text, PERF_INTERVAL_SECONDS_MAX, &number))
+			return subcommand_misuse(self, "--interval takes seconds, 0 to 86400");
+		command->interval_seconds = (int)number;
 		break;
 	case OPTION_SERVE:
 		command->serve = text;
@@ -230,6 +239,7 @@ static int run_perf(const struct subcommand *self, int argument_count, char **ar
 	static struct perf_source source;
 	struct perf_command command = {.fabric = fabric_name_or_default(NULL),
 				       .top = TOP_DEFAULT,
+				       .interval_seconds = -1,
 				       .thresholds = perf_thresholds_default};
 	int option, error, code = -1;
 
@@ -238,6 +248,8 @@ static int run_perf(const struct subcommand *self, int argument_count, char **ar
 		code = take_option(self, option, optarg, &command);
 	if (code < 0 && optind < argument_count)
 		code = subcommand_misuse(self, "unexpected argument: only options are accepted");
+	if (code < 0 && command.interval_seconds >= 0 && (command.host || command.serve))
+		code = subcommand_misuse(self, "--interval is for softibd's manager, without -H");
 	if (code >= 0) {
 		json_decref(command.changed_thresholds);
 		return code;
@@ -251,6 +263,7 @@ static int run_perf(const struct subcommand *self, int argument_count, char **ar
 		return EXIT_FAILURE;
 	}
 	source.thresholds = command.thresholds;
+	source.interval_seconds = command.interval_seconds;
 	source.changed_thresholds = command.changed_thresholds;
 	code = command.serve ? perf_server_run(&source, command.serve, command.serves_remote)
 			     : show(&source, &command);
@@ -274,6 +287,7 @@ const struct subcommand subcommand_perf = {
 		"  --errors            only ports with errors, all of them\n"
 		"  --all               every port with every counter\n"
 		"  --clear             clear all counters of all ports after reading them\n"
+		"  --interval SECONDS  from now on softibd sweeps by itself so often; 0: only when asked\n"
 		"  --threshold NAME=N  an event when an error counter grows by N in a sweep, when a\n"
 		"                      port waits for credits wait=PERCENT of the time, or a link is\n"
 		"                      used utilization=PERCENT; 0: no event\n"

@@ -221,11 +221,12 @@ static struct MHD_Daemon *listen_at(struct perf_server *server, struct sockaddr_
 
 	if (address->ss_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
-	return MHD_start_daemon(
-		flags, 0, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR,
-		(struct sockaddr *)address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_SECONDS_MAX,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_END);
+	return MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR,
+				(struct sockaddr *)address, MHD_OPTION_CONNECTION_LIMIT,
+				(unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+				(unsigned)CONNECTION_SECONDS_MAX,
+				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX,
+				MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 }
 
 int perf_server_run(struct perf_source *source, const char *address, bool allows_remote)

@@ -175,6 +175,8 @@ static int sweep_in_softibd(struct perf_source *source, enum perf_sweep_kind kin
 
 	if (source->changed_thresholds)
 		json_object_set(request, "thresholds", source->changed_thresholds);
+	if (source->interval_seconds >= 0)
+		json_object_set_new(request, "interval", json_integer(source->interval_seconds));
 
 	json_t *answer = fabric_client_ask(source->socket, request, ANSWER_TIMEOUT_MS);
 	json_int_t awaited = json_integer_value(json_object_get(answer, "number"));

@@ -16,7 +16,7 @@ struct perf_source {
 	struct perf_manager manager;
 	struct perf_thresholds thresholds;
 	json_t *changed_thresholds; /* those that the user gave, by name; NULL: none */
-	uint64_t awaited;	    /* the number of the sweep that is waited for */
+	int interval_seconds;	    /* for softibd's manager from now on; -1: unchanged */
 };
 
 /* host NULL: softibd's manager. Prints the error and returns -errno. */

@@ -8,7 +8,7 @@
 #include "base/attributes.h"
 #include "launch/gateway_option.h"
 
-enum { HOSTS_MAX = 10000, LMC_MAX = 7, INTERVAL_MAX = 86400 };
+enum { HOSTS_MAX = 10000, LMC_MAX = 7 };
 
 bool start_option_is(int code)
 {
@@ -86,7 +86,8 @@ const char *start_option_refusal(enum start_option option, const char *value)
 		return "--part-enforce takes both, in, out or off";
 	if (option == START_OPTION_PRUNE && !is_number_between(value, 0, PRUNE_SECONDS_MAX))
 		return "--prune takes a number of seconds, up to 2592000";
-	if (option == START_OPTION_PERF_INTERVAL && !is_number_between(value, 0, INTERVAL_MAX))
+	if (option == START_OPTION_PERF_INTERVAL &&
+	    !is_number_between(value, 0, PERF_INTERVAL_SECONDS_MAX))
 		return "--perf-interval takes a number of seconds, up to 86400";
 	return option == START_OPTION_GATEWAY ? gateway_refusal(value) : NULL;
 }

@@ -73,7 +73,11 @@
 /* clang-format on */
 
 /* For --prune, here and in "softib sm". */
-enum { PRUNE_SECONDS_DEFAULT = 600, PRUNE_SECONDS_MAX = 30 * 24 * 3600 };
+enum {
+	PRUNE_SECONDS_DEFAULT = 600,
+	PRUNE_SECONDS_MAX = 30 * 24 * 3600,
+	PERF_INTERVAL_SECONDS_MAX = 24 * 3600,
+};
 
 /* clang-format off */
 enum start_option {

@@ -2,8 +2,8 @@
 /*
  * Commands of the built-in performance manager.
  *
- *   {"command":"perf-sweep","clear":bool,"thresholds":{"symbol_error":10,...}} -> "number": the
- *	sweep that has begun or is to follow; "clear" and "thresholds" may be left out
+ *   {"command":"perf-sweep","clear":bool,"thresholds":{"symbol_error":10,...},"interval":SECONDS}
+ *	-> "number": the sweep that has begun or is to follow; the fields may be left out
  *   {"command":"perf-report","part":"summary","top":N,"from":N} -> the part, as in
  *	mgmt/perf/perf_report.h, with "rows" and "next" while there are more
  */
@@ -13,6 +13,7 @@
 #include "daemon/commands.h"
 #include "daemon/control/request_fields.h"
 #include "daemon/daemon.h"
+#include "launch/start_options.h"
 #include "mgmt/perf/perf_report.h"
 
 /* Rows that fit into a control message. */
@@ -37,6 +38,22 @@ static bool set_thresholds(struct perf_manager *manager, const json_t *request,
 	return true;
 }
 
+static bool set_interval(struct perf_manager *manager, const json_t *request,
+			 struct reply *ret_reply)
+{
+	uint32_t seconds;
+
+	if (!json_object_get(request, "interval"))
+		return true;
+	if (!request_integer(request, "interval", PERF_INTERVAL_SECONDS_MAX, &seconds)) {
+		reply_error(ret_reply, EINVAL, "an interval has 0 to %d seconds",
+			    PERF_INTERVAL_SECONDS_MAX);
+		return false;
+	}
+	perf_manager_set_interval(manager, SECONDS(seconds));
+	return true;
+}
+
 static void run_perf_sweep(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	struct daemon *daemon = client_daemon(client);
@@ -49,7 +66,8 @@ static void run_perf_sweep(struct client *client, const json_t *request, struct 
 					     : strerror(-error));
 		return;
 	}
-	if (!set_thresholds(&runner->manager, request, ret_reply))
+	if (!set_thresholds(&runner->manager, request, ret_reply) ||
+	    !set_interval(&runner->manager, request, ret_reply))
 		return;
 
 	uint64_t number = perf_manager_next_sweep(&runner->manager);

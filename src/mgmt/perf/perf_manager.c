@@ -81,6 +81,12 @@ void perf_manager_set_port(struct perf_manager *manager, const struct perf_own_p
 	sa_client_set_own_gid(&manager->sa, &port->gid);
 }
 
+void perf_manager_set_interval(struct perf_manager *manager, time_ns interval)
+{
+	manager->options.interval = interval;
+	manager->due_at = interval ? manager->last.began_at + interval : TIME_NEVER;
+}
+
 void perf_manager_ask_sweep(struct perf_manager *manager)
 {
 	manager->is_asked = true;

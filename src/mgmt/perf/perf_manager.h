@@ -101,6 +101,8 @@ void perf_manager_release(struct perf_manager *manager);
 
 void perf_manager_set_port(struct perf_manager *manager, const struct perf_own_port *port);
 
+/* From now on; 0: only when asked. */
+void perf_manager_set_interval(struct perf_manager *manager, time_ns interval);
 /* Starts a sweep, or another one if one has begun already. */
 void perf_manager_ask_sweep(struct perf_manager *manager);
 /* Clears every counter of every port after the next sweep. */
