@@ -18,44 +18,42 @@ static const struct perf_counter_row {
 	uint8_t extended_select;
 	uint8_t basic_select;
 	uint8_t basic_bits;
-	bool is_error;
 } rows[PERF_COUNTER_COUNT] = {
-#define BOTH(field, extended_bit, basic_bit, bits, error)                                          \
+#define BOTH(field, extended_bit, basic_bit, bits)                                                 \
 	{                                                                                          \
 #field, offsetof(struct port_counters_extended, field),                            \
-			offsetof(struct port_counters, field), extended_bit, basic_bit, bits,      \
-			error                                                                      \
+			offsetof(struct port_counters, field), extended_bit, basic_bit, bits       \
 	}
 #define EXTENDED_ONLY(field, extended_bit)                                                         \
 	{                                                                                          \
 #field, offsetof(struct port_counters_extended, field), 0, extended_bit,           \
-			NOT_IN_BASIC, 0, false                                                     \
+			NOT_IN_BASIC, 0                                                            \
 	}
 	/* clang-format off */
-	[PERF_XMIT_DATA]                  = BOTH(xmit_data, 0, 12, 32, false),
-	[PERF_RCV_DATA]                   = BOTH(rcv_data, 1, 13, 32, false),
-	[PERF_XMIT_PACKETS]               = BOTH(xmit_packets, 2, 14, 32, false),
-	[PERF_RCV_PACKETS]                = BOTH(rcv_packets, 3, 15, 32, false),
+	[PERF_XMIT_DATA]                  = BOTH(xmit_data, 0, 12, 32),
+	[PERF_RCV_DATA]                   = BOTH(rcv_data, 1, 13, 32),
+	[PERF_XMIT_PACKETS]               = BOTH(xmit_packets, 2, 14, 32),
+	[PERF_RCV_PACKETS]                = BOTH(rcv_packets, 3, 15, 32),
 	[PERF_UNICAST_XMIT_PACKETS]       = EXTENDED_ONLY(unicast_xmit_packets, 4),
 	[PERF_UNICAST_RCV_PACKETS]        = EXTENDED_ONLY(unicast_rcv_packets, 5),
 	[PERF_MULTICAST_XMIT_PACKETS]     = EXTENDED_ONLY(multicast_xmit_packets, 6),
 	[PERF_MULTICAST_RCV_PACKETS]      = EXTENDED_ONLY(multicast_rcv_packets, 7),
-	[PERF_SYMBOL_ERROR]               = BOTH(symbol_error, 16, 0, 16, true),
-	[PERF_LINK_ERROR_RECOVERY]        = BOTH(link_error_recovery, 17, 1, 8, true),
-	[PERF_LINK_DOWNED]                = BOTH(link_downed, 18, 2, 8, true),
-	[PERF_RCV_ERRORS]                 = BOTH(rcv_errors, 19, 3, 16, true),
-	[PERF_RCV_REMOTE_PHYSICAL_ERRORS] = BOTH(rcv_remote_physical_errors, 20, 4, 16, true),
-	[PERF_RCV_SWITCH_RELAY_ERRORS]    = BOTH(rcv_switch_relay_errors, 21, 5, 16, true),
-	[PERF_XMIT_DISCARDS]              = BOTH(xmit_discards, 22, 6, 16, true),
-	[PERF_XMIT_CONSTRAINT_ERRORS]     = BOTH(xmit_constraint_errors, 23, 7, 8, true),
-	[PERF_RCV_CONSTRAINT_ERRORS]      = BOTH(rcv_constraint_errors, 24, 8, 8, true),
+	[PERF_SYMBOL_ERROR]               = BOTH(symbol_error, 16, 0, 16),
+	[PERF_LINK_ERROR_RECOVERY]        = BOTH(link_error_recovery, 17, 1, 8),
+	[PERF_LINK_DOWNED]                = BOTH(link_downed, 18, 2, 8),
+	[PERF_RCV_ERRORS]                 = BOTH(rcv_errors, 19, 3, 16),
+	[PERF_RCV_REMOTE_PHYSICAL_ERRORS] = BOTH(rcv_remote_physical_errors, 20, 4, 16),
+	[PERF_RCV_SWITCH_RELAY_ERRORS]    = BOTH(rcv_switch_relay_errors, 21, 5, 16),
+	[PERF_XMIT_DISCARDS]              = BOTH(xmit_discards, 22, 6, 16),
+	[PERF_XMIT_CONSTRAINT_ERRORS]     = BOTH(xmit_constraint_errors, 23, 7, 8),
+	[PERF_RCV_CONSTRAINT_ERRORS]      = BOTH(rcv_constraint_errors, 24, 8, 8),
 	[PERF_LOCAL_LINK_INTEGRITY_ERRORS]
-					  = BOTH(local_link_integrity_errors, 25, 9, 4, true),
+					  = BOTH(local_link_integrity_errors, 25, 9, 4),
 	[PERF_EXCESSIVE_BUFFER_OVERRUN_ERRORS]
-					  = BOTH(excessive_buffer_overrun_errors, 26, 10, 4, true),
-	[PERF_VL15_DROPPED]               = BOTH(vl15_dropped, 27, 11, 16, true),
-	[PERF_XMIT_WAIT]                  = BOTH(xmit_wait, 28, 16, 32, false),
-	[PERF_QP1_DROPPED]                = BOTH(qp1_dropped, 29, 17, 16, true),
+					  = BOTH(excessive_buffer_overrun_errors, 26, 10, 4),
+	[PERF_VL15_DROPPED]               = BOTH(vl15_dropped, 27, 11, 16),
+	[PERF_XMIT_WAIT]                  = BOTH(xmit_wait, 28, 16, 32),
+	[PERF_QP1_DROPPED]                = BOTH(qp1_dropped, 29, 17, 16),
 /* clang-format on */
 #undef EXTENDED_ONLY
 #undef BOTH
@@ -199,9 +197,4 @@ bool perf_counter_find(const char *name, enum perf_counter *ret_counter)
 		}
 	}
 	return false;
-}
-
-bool perf_counter_is_error(enum perf_counter counter)
-{
-	return rows[counter].is_error;
 }

@@ -38,6 +38,9 @@ enum perf_counter {
 enum { PERF_WORD_BYTES = 4 };
 
 #define PERF_COUNTERS_ALL ((1u << PERF_COUNTER_COUNT) - 1)
+/* Counters that mean that something is wrong when they grow. */
+#define PERF_COUNTERS_ERRORS                                                                       \
+	((((1u << PERF_XMIT_WAIT) - 1) & ~((1u << PERF_SYMBOL_ERROR) - 1)) | 1u << PERF_QP1_DROPPED)
 
 /* The values of one port. Masks have a bit per perf_counter. */
 struct perf_reading {
@@ -73,7 +76,9 @@ uint32_t perf_counters_nearly_stuck(const struct perf_reading *reading);
 const char *perf_counter_name(enum perf_counter counter);
 /* false: no counter has this name. */
 MUST_USE bool perf_counter_find(const char *name, enum perf_counter *ret_counter);
-/* Whether a growing counter means that something is wrong. */
-bool perf_counter_is_error(enum perf_counter counter);
+static inline bool perf_counter_is_error(unsigned counter)
+{
+	return PERF_COUNTERS_ERRORS >> counter & 1;
+}
 
 #endif

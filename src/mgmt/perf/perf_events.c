@@ -122,7 +122,7 @@ void perf_events_judge(struct perf_events *events, const struct perf_thresholds 
 {
 	if (!step->interval)
 		return;
-	for (unsigned i = 0; i < PERF_COUNTER_COUNT; i++)
+	for (unsigned i = 0; step->errors && i < PERF_COUNTER_COUNT; i++)
 		if (thresholds->errors[i] && step->increments[i] >= thresholds->errors[i])
 			add(events, now, PERF_EVENT_ERRORS, port, (enum perf_counter)i,
 			    step->increments[i]);

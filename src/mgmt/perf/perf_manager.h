@@ -23,7 +23,7 @@
 #include "mgmt/perf/perf_nodes.h"
 #include "mgmt/sa/sa_client.h"
 
-enum { PERF_REQUESTS_DEFAULT = 512, PERF_PACE_DEFAULT = 28000 };
+enum { PERF_REQUESTS_DEFAULT = 512, PERF_PACE_DEFAULT = 25000 };
 
 /* 0: the default. */
 struct perf_options {

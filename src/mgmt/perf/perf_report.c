@@ -258,8 +258,7 @@ static uint32_t counters_with_errors(const struct port_history *history)
 	uint32_t mask = 0;
 
 	for (unsigned i = 0; i < PERF_COUNTER_COUNT; i++)
-		if (perf_counter_is_error((enum perf_counter)i) &&
-		    (history->last.values[i] || history->increments[i]))
+		if (perf_counter_is_error(i) && (history->last.values[i] || history->increments[i]))
 			mask |= 1u << i;
 	return mask;
 }

@@ -75,26 +75,26 @@ static void request_tick(struct perf_manager *manager, struct perf_port *port)
 	send(manager, port, REQUEST_TICK, MAD_GET, ATTRIBUTE_PORT_SAMPLES_CONTROL, data);
 }
 
+/* The first fields of PortCounters and PortCountersExtended are the same, and a Get needs no
+ * others.
+ */
 void perf_request_counters(struct perf_manager *manager, struct perf_port *port)
 {
 	const struct perf_sources *sources = &port->node->sources;
-	const struct port_counters_extended extended = {.port_select = port->number};
-	const struct port_counters basic = {.port_select = port->number};
+	const struct port_counters asked = {.port_select = port->number};
 	uint8_t data[PERFORMANCE_DATA_BYTES] = {0};
 
 	port->reading = (struct perf_reading){.known = 0};
 	port->is_owed = false;
 	port->is_failed = false;
 	port->asked_count = 0;
+	port_counters_encode(&asked, data);
 	if (sources->extended) {
-		port_counters_extended_encode(&extended, data);
 		send(manager, port, REQUEST_EXTENDED, MAD_GET, ATTRIBUTE_PORT_COUNTERS_EXTENDED,
 		     data);
 		port->asked_count++;
 	}
 	if (sources->basic) {
-		memset(data, 0, sizeof(data));
-		port_counters_encode(&basic, data);
 		send(manager, port, REQUEST_BASIC, MAD_GET, ATTRIBUTE_PORT_COUNTERS, data);
 		port->asked_count++;
 	}
@@ -215,7 +215,9 @@ static void finish_reading(struct perf_manager *manager, time_ns now, struct per
 		return;
 	port_history_add(&port->history, now, &port->reading, &step);
 	perf_events_judge(&manager->events, &manager->options.thresholds, now, port, &step);
-	port->clear_mask = perf_counters_nearly_stuck(&port->reading) & port->node->sources.basic;
+	if (port->node->sources.basic)
+		port->clear_mask =
+			perf_counters_nearly_stuck(&port->reading) & port->node->sources.basic;
 	manager->current.read_count++;
 }
 

@@ -50,7 +50,7 @@ static void count(struct port_history *history, const struct perf_reading *readi
 		}
 		step->increments[i] = increment;
 		history->increments[i] += increment;
-		if (perf_counter_is_error((enum perf_counter)i))
+		if (perf_counter_is_error(i))
 			step->errors += increment;
 	}
 	history->clear_count += step->cleared != 0;
@@ -87,7 +87,7 @@ static void sum_errors(struct port_history *history)
 {
 	history->errors = 0;
 	for (unsigned i = 0; i < PERF_COUNTER_COUNT; i++)
-		if (perf_counter_is_error((enum perf_counter)i))
+		if (perf_counter_is_error(i))
 			history->errors += history->last.values[i];
 }
 
