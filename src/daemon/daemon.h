@@ -16,6 +16,7 @@
 #include "daemon/managers/sm_policy.h"
 #include "daemon/packets/packet_plane.h"
 #include "daemon/server.h"
+#include "daemon/sysfs/counter_files.h"
 #include "daemon/sysfs/sysfs_tree.h"
 
 struct daemon_options {
@@ -63,6 +64,7 @@ struct daemon {
 	struct mad_dispatch mads;
 	struct mad_files mad_files;
 	struct sysfs_tree sysfs;
+	struct counter_files counter_files;
 	struct cm_fabric cm;
 	struct packet_plane packets;
 	struct managers managers;

@@ -64,8 +64,7 @@ static void paths_changed(void *context)
 
 static void refresh_counters(void *context, struct node *node)
 {
-	(void)node;
-	flows_fold_all(((struct packet_plane *)context)->core);
+	flows_fold_at(((struct packet_plane *)context)->core, node);
 }
 
 /* Stops in the reverse order of build_fabric(). */
