@@ -25,6 +25,7 @@ enum {
 	OPTION_ALL,
 	OPTION_THRESHOLD,
 	OPTION_INTERVAL,
+	OPTION_DETAILS,
 	OPTION_SERVE,
 	OPTION_SERVE_REMOTE,
 };
@@ -36,7 +37,8 @@ struct perf_command {
 	int interval_seconds; /* -1: unchanged */
 	unsigned top;
 	bool has_only_errors, clears, shows_all, wants_json;
-	const char *serve; /* an address; NULL: no server */
+	const char *details_port; /* NULL: none */
+	const char *serve;	  /* an address; NULL: no server */
 	bool serves_remote;
 	struct perf_thresholds thresholds;
 	json_t *changed_thresholds;
@@ -53,6 +55,7 @@ static const struct option long_options[] = {
 	{"clear", no_argument, NULL, OPTION_CLEAR},
 	{"all", no_argument, NULL, OPTION_ALL},
 	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
+	{"details", required_argument, NULL, OPTION_DETAILS},
 	{"interval", required_argument, NULL, OPTION_INTERVAL},
 	{"serve", required_argument, NULL, OPTION_SERVE},
 	{"serve-remote", no_argument, NULL, OPTION_SERVE_REMOTE},
@@ -129,6 +132,9 @@ static int take_option(const struct subcommand *self, int option, const char *te
 				"--threshold takes COUNTER=N of an error counter, wait=PERCENT "
 				"or utilization=PERCENT");
 		break;
+	case OPTION_DETAILS:
+		command->details_port = text;
+		break;
 	case OPTION_INTERVAL:
 		if (!read_number(text, PERF_INTERVAL_SECONDS_MAX, &number))
 			return subcommand_misuse(self, "--interval takes seconds, 0 to 86400");
@@ -170,7 +176,8 @@ static json_t *make_report(struct perf_source *source, const struct perf_command
 		add_part(source, "errors",
 			 command->has_only_errors ? PERF_REPORT_TOP_MAX : command->top, report) &&
 		add_part(source, "events", 0, report) &&
-		(!command->shows_all || add_part(source, "ports", 0, report));
+		(!command->shows_all || add_part(source, "ports", 0, report)) &&
+		(!command->details_port || add_part(source, "details", 0, report));
 
 	if (is_complete)
 		return report;
@@ -192,6 +199,7 @@ static void print_report(const struct perf_command *command, const json_t *repor
 		perf_text_print_errors(report);
 		perf_text_print_events(report);
 		perf_text_print_ports(report);
+		perf_text_print_details(report);
 	}
 	fflush(stdout);
 }
@@ -264,6 +272,7 @@ static int run_perf(const struct subcommand *self, int argument_count, char **ar
 	}
 	source.thresholds = command.thresholds;
 	source.interval_seconds = command.interval_seconds;
+	source.details_port = command.details_port;
 	source.changed_thresholds = command.changed_thresholds;
 	code = command.serve ? perf_server_run(&source, command.serve, command.serves_remote)
 			     : show(&source, &command);
@@ -286,6 +295,8 @@ const struct subcommand subcommand_perf = {
 		"  --top N             rows of links and of ports with errors (default 10)\n"
 		"  --errors            only ports with errors, all of them\n"
 		"  --all               every port with every counter\n"
+		"  --details PORT      errors and discards of this port by reason, and its counters by VL\n"
+		"                      and SL, of flow control and congestion: h1:1, switch-1:4\n"
 		"  --clear             clear all counters of all ports after reading them\n"
 		"  --interval SECONDS  from now on softibd sweeps by itself so often; 0: only when asked\n"
 		"  --threshold NAME=N  an event when an error counter grows by N in a sweep, when a\n"

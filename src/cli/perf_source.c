@@ -143,6 +143,8 @@ static int sweep_here(struct perf_source *source, enum perf_sweep_kind kind)
 
 	source->manager.options.thresholds = source->thresholds;
 	perf_source_refresh_port(source);
+	if (source->details_port)
+		perf_manager_ask_details(&source->manager, source->details_port);
 	if (kind == PERF_SWEEP_CLEAR)
 		perf_manager_ask_clear(&source->manager);
 	else
@@ -175,6 +177,8 @@ static int sweep_in_softibd(struct perf_source *source, enum perf_sweep_kind kin
 
 	if (source->changed_thresholds)
 		json_object_set(request, "thresholds", source->changed_thresholds);
+	if (source->details_port)
+		json_object_set_new(request, "details", json_string(source->details_port));
 	if (source->interval_seconds >= 0)
 		json_object_set_new(request, "interval", json_integer(source->interval_seconds));
 

@@ -141,3 +141,29 @@ void perf_text_print_ports(const json_t *report)
 			       json_integer_value(value));
 	}
 }
+
+void perf_text_print_details(const json_t *report)
+{
+	const json_t *details = json_object_get(report, "details");
+	const json_t *counters, *value;
+	const char *attribute, *name;
+
+	if (!details)
+		return;
+	if (!json_is_true(json_object_get(details, "is_found")))
+		printf("\nno port %s answers\n", fabric_client_text(details, "port"));
+	json_object_foreach (json_object_get(details, "attributes"), attribute, counters) {
+		unsigned shown = 0;
+
+		printf("\n%s %s\n", fabric_client_text(details, "port"), attribute);
+		json_object_foreach ((json_t *)counters, name, value) {
+			if (!json_integer_value(value))
+				continue;
+			printf("  %-34s %" JSON_INTEGER_FORMAT "\n", name,
+			       json_integer_value(value));
+			shown++;
+		}
+		if (!shown)
+			printf("  all are 0\n");
+	}
+}

@@ -14,5 +14,6 @@ void perf_text_print_links(const json_t *report);
 void perf_text_print_errors(const json_t *report);
 void perf_text_print_events(const json_t *report);
 void perf_text_print_ports(const json_t *report);
+void perf_text_print_details(const json_t *report);
 
 #endif

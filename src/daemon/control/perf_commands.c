@@ -2,7 +2,8 @@
 /*
  * Commands of the built-in performance manager.
  *
- *   {"command":"perf-sweep","clear":bool,"thresholds":{"symbol_error":10,...},"interval":SECONDS}
+ *   {"command":"perf-sweep","clear":bool,"thresholds":{"symbol_error":10,...},"interval":SECONDS,
+ *	"details":"h1:1"}
  *	-> "number": the sweep that has begun or is to follow; the fields may be left out
  *   {"command":"perf-report","part":"summary","top":N,"from":N} -> the part, as in
  *	mgmt/perf/perf_report.h, with "rows" and "next" while there are more
@@ -72,6 +73,10 @@ static void run_perf_sweep(struct client *client, const json_t *request, struct 
 
 	uint64_t number = perf_manager_next_sweep(&runner->manager);
 
+	const char *details = json_string_value(json_object_get(request, "details"));
+
+	if (details)
+		perf_manager_ask_details(&runner->manager, details);
 	if (json_is_true(json_object_get(request, "clear")))
 		perf_manager_ask_clear(&runner->manager);
 	else

@@ -3,6 +3,7 @@
 #include "mgmt/perf/perf_manager.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/perf/perf_requests.h"
@@ -97,6 +98,12 @@ void perf_manager_ask_clear(struct perf_manager *manager)
 {
 	perf_manager_ask_sweep(manager);
 	manager->clears_next = true;
+}
+
+void perf_manager_ask_details(struct perf_manager *manager, const char *port)
+{
+	perf_manager_ask_sweep(manager);
+	snprintf(manager->details_next, sizeof(manager->details_next), "%s", port);
 }
 
 bool perf_manager_is_idle(const struct perf_manager *manager)
@@ -216,6 +223,9 @@ static void begin_sweep(struct perf_manager *manager, time_ns now)
 	manager->is_asked = false;
 	manager->clears_all = manager->clears_next;
 	manager->clears_next = false;
+	if (manager->details_next[0])
+		port_details_begin(&manager->details, manager->details_next);
+	manager->details_next[0] = '\0';
 	if (manager->options.interval)
 		manager->due_at = now + manager->options.interval;
 	for (uint32_t i = 0; i < manager->nodes.node_count; i++) {
@@ -255,6 +265,9 @@ static uint32_t cursor_end(const struct perf_manager *manager)
 	case PERF_PHASE_COUNTERS:
 	case PERF_PHASE_CLEARS:
 		return manager->nodes.port_count;
+	case PERF_PHASE_DETAILS:
+		return manager->details.is_wanted && manager->details.is_found ? PORT_DETAILS_COUNT
+									       : 0;
 	case PERF_PHASE_IDLE:
 	case PERF_PHASE_TABLES:
 		break;
@@ -313,6 +326,9 @@ static void ask(struct perf_manager *manager)
 	case PERF_PHASE_CLEARS:
 		ask_clear(manager, &manager->nodes.ports[index]);
 		break;
+	case PERF_PHASE_DETAILS:
+		perf_request_detail(manager, manager->details_port, index);
+		break;
 	case PERF_PHASE_IDLE:
 	case PERF_PHASE_TABLES:
 		break;
@@ -328,6 +344,24 @@ static void count_failed(struct perf_manager *manager)
 		/* An agent that stayed busy is one that did not answer. */
 		manager->current.failed_count += port->is_failed || port->is_owed;
 		port->is_owed = false;
+	}
+}
+
+static void begin_details(struct perf_manager *manager)
+{
+	char name[PERF_PORT_NAME_BYTES];
+
+	enter(manager, PERF_PHASE_DETAILS);
+	for (uint32_t i = 0; manager->details.is_wanted && i < manager->nodes.port_count; i++) {
+		struct perf_port *port = &manager->nodes.ports[i];
+
+		perf_port_name(port, name);
+		if (port->node->agent == PERF_AGENT_KNOWN && !port->node->is_silent &&
+		    strcmp(name, manager->details.port) == 0) {
+			manager->details.is_found = true;
+			manager->details_port = port;
+			return;
+		}
 	}
 }
 
@@ -348,6 +382,10 @@ static void end_round(struct perf_manager *manager, time_ns now)
 		enter(manager, PERF_PHASE_CLEARS);
 		break;
 	case PERF_PHASE_CLEARS:
+		begin_details(manager);
+		break;
+	case PERF_PHASE_DETAILS:
+		manager->details.is_wanted = false;
 		finish_sweep(manager, now, 0);
 		break;
 	case PERF_PHASE_IDLE:
@@ -424,6 +462,7 @@ time_ns perf_manager_deadline(const struct perf_manager *manager)
 	case PERF_PHASE_AGENTS:
 	case PERF_PHASE_COUNTERS:
 	case PERF_PHASE_CLEARS:
+	case PERF_PHASE_DETAILS:
 		break;
 	}
 	if (round_is_over(manager))

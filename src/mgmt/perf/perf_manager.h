@@ -21,6 +21,7 @@
 #include "mgmt/mad/transactions.h"
 #include "mgmt/perf/perf_events.h"
 #include "mgmt/perf/perf_nodes.h"
+#include "mgmt/perf/port_details.h"
 #include "mgmt/sa/sa_client.h"
 
 enum { PERF_REQUESTS_DEFAULT = 512, PERF_PACE_DEFAULT = 25000 };
@@ -54,6 +55,7 @@ enum perf_phase {
 	PERF_PHASE_AGENTS, /* asks new nodes for ClassPortInfo and the tick */
 	PERF_PHASE_COUNTERS,
 	PERF_PHASE_CLEARS,
+	PERF_PHASE_DETAILS, /* of one port, if somebody asked */
 };
 
 /* The last sweep that ended. */
@@ -79,6 +81,10 @@ struct perf_manager {
 	struct mad_transactions transactions;
 	struct perf_nodes nodes;
 	struct perf_events events;
+	struct port_details details;
+	char details_next[PERF_PORT_NAME_BYTES]; /* the port of the next sweep's details; "": none
+						  */
+	struct perf_port *details_port;		 /* of the present sweep */
 	enum perf_phase phase;
 	bool is_asked;	     /* a sweep is to follow */
 	bool clears_all;     /* all counters are cleared at the end of this sweep */
@@ -107,6 +113,8 @@ void perf_manager_set_interval(struct perf_manager *manager, time_ns interval);
 void perf_manager_ask_sweep(struct perf_manager *manager);
 /* Clears every counter of every port after the next sweep. */
 void perf_manager_ask_clear(struct perf_manager *manager);
+/* Reads the details of this port ("h1:1") at the end of the next sweep. */
+void perf_manager_ask_details(struct perf_manager *manager, const char *port);
 /* No sweep is under way or asked for. */
 bool perf_manager_is_idle(const struct perf_manager *manager);
 /* The number of the sweep that an ask_sweep() now would wait for. */

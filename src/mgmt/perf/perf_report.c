@@ -10,9 +10,10 @@
 #include "wire/subnet_attributes.h"
 
 static const char *const part_names[] = {
-	[PERF_REPORT_SWEEP] = "sweep",	 [PERF_REPORT_SUMMARY] = "summary",
-	[PERF_REPORT_LINKS] = "links",	 [PERF_REPORT_ERRORS] = "errors",
-	[PERF_REPORT_EVENTS] = "events", [PERF_REPORT_PORTS] = "ports",
+	[PERF_REPORT_SWEEP] = "sweep",	   [PERF_REPORT_SUMMARY] = "summary",
+	[PERF_REPORT_LINKS] = "links",	   [PERF_REPORT_ERRORS] = "errors",
+	[PERF_REPORT_EVENTS] = "events",   [PERF_REPORT_PORTS] = "ports",
+	[PERF_REPORT_DETAILS] = "details",
 };
 
 bool perf_report_part_find(const char *name, enum perf_report_part *ret_part)
@@ -410,10 +411,15 @@ int perf_report_write(const struct perf_manager *manager, time_ns now, enum perf
 		fputc('}', file);
 		return 0;
 	}
+	if (part == PERF_REPORT_DETAILS) {
+		port_details_write(&manager->details, file);
+		return 0;
+	}
 	fputs("{\"rows\":[", file);
 	switch (part) {
 	case PERF_REPORT_SWEEP:
 	case PERF_REPORT_SUMMARY:
+	case PERF_REPORT_DETAILS:
 		break;
 	case PERF_REPORT_LINKS:
 	case PERF_REPORT_ERRORS:

@@ -16,10 +16,11 @@ enum { PERF_REPORT_TOP_MAX = 1000 };
 enum perf_report_part {
 	PERF_REPORT_SWEEP, /* only the number, time and size of the last sweep */
 	PERF_REPORT_SUMMARY,
-	PERF_REPORT_LINKS,  /* the busiest ones first */
-	PERF_REPORT_ERRORS, /* ports with errors, the most errors first */
-	PERF_REPORT_EVENTS, /* the last ones first */
-	PERF_REPORT_PORTS,  /* all, with every counter */
+	PERF_REPORT_LINKS,   /* the busiest ones first */
+	PERF_REPORT_ERRORS,  /* ports with errors, the most errors first */
+	PERF_REPORT_EVENTS,  /* the last ones first */
+	PERF_REPORT_PORTS,   /* all, with every counter */
+	PERF_REPORT_DETAILS, /* of the port that was asked for: see port_details.h */
 };
 
 struct perf_report_range {

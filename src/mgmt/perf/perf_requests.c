@@ -17,6 +17,7 @@ enum perf_request {
 	REQUEST_BASIC,
 	REQUEST_CLEAR_EXTENDED,
 	REQUEST_CLEAR_BASIC,
+	REQUEST_DETAIL_FIRST, /* and one per attribute of port_details.h */
 };
 
 /* One tick in units of PortSamplesControl.Tick: the byte time of a 2.5 Gb/s lane. */
@@ -40,7 +41,7 @@ static struct mad_address address_of(const struct perf_manager *manager,
 				    .pkey = manager->port.pkey};
 }
 
-static void send(struct perf_manager *manager, struct perf_port *port, enum perf_request kind,
+static void send(struct perf_manager *manager, struct perf_port *port, unsigned kind,
 		 enum mad_method method, uint16_t attribute_id,
 		 const uint8_t data[PERFORMANCE_DATA_BYTES])
 {
@@ -113,6 +114,16 @@ void perf_request_clear(struct perf_manager *manager, struct perf_port *port,
 	memset(data, 0, sizeof(data));
 	if (perf_clear_basic(select, port->clear_mask & sources->basic, data))
 		send(manager, port, REQUEST_CLEAR_BASIC, MAD_SET, ATTRIBUTE_PORT_COUNTERS, data);
+}
+
+void perf_request_detail(struct perf_manager *manager, struct perf_port *port, unsigned index)
+{
+	const struct port_counters asked = {.port_select = port->number};
+	uint8_t data[PERFORMANCE_DATA_BYTES] = {0};
+
+	port_counters_encode(&asked, data);
+	send(manager, port, REQUEST_DETAIL_FIRST + index, MAD_GET, port_details_attribute(index),
+	     data);
 }
 
 bool perf_requests_find_path(void *context, const struct gid *gid, struct mad_path *ret_path)
@@ -280,6 +291,8 @@ static bool check_status(struct perf_manager *manager, time_ns now, struct perf_
 	case REQUEST_TICK: /* Sampling is optional. */
 		port->node->wait_tick = 0;
 		break;
+	case REQUEST_DETAIL_FIRST:
+		break;
 	}
 	return false;
 }
@@ -295,6 +308,14 @@ void perf_requests_receive(struct perf_manager *manager, time_ns now,
 		return;
 
 	struct perf_port *port = purpose.subject;
+
+	if (purpose.detail >= REQUEST_DETAIL_FIRST) {
+		port_details_take(&manager->details, purpose.detail - REQUEST_DETAIL_FIRST,
+				  port->number, header.status,
+				  message->bytes + PERFORMANCE_DATA_OFFSET);
+		return;
+	}
+
 	enum perf_request kind = (enum perf_request)purpose.detail;
 	bool has_data = check_status(manager, now, port, kind, header.status);
 
@@ -322,6 +343,8 @@ void perf_requests_receive(struct perf_manager *manager, time_ns now,
 		if (has_data)
 			take_clear(manager, port, port->node->sources.basic, message);
 		break;
+	case REQUEST_DETAIL_FIRST:
+		break;
 	}
 }
 
@@ -333,6 +356,12 @@ void perf_requests_take_failed(struct perf_manager *manager, time_ns now)
 	while (mad_transactions_take_failed(&manager->transactions, &purpose, &request)) {
 		struct perf_port *port = purpose.subject;
 
+		/* An agent may leave optional attributes unanswered. */
+		if (purpose.detail >= REQUEST_DETAIL_FIRST) {
+			manager->details.answers[purpose.detail - REQUEST_DETAIL_FIRST].state =
+				PORT_DETAIL_SILENT;
+			continue;
+		}
 		port->is_failed = true;
 		if (purpose.detail == REQUEST_EXTENDED || purpose.detail == REQUEST_BASIC)
 			port->asked_count--;

@@ -25,6 +25,9 @@ enum perf_selection { PERF_SELECT_ONE, PERF_SELECT_ALL };
 void perf_request_clear(struct perf_manager *manager, struct perf_port *port,
 			enum perf_selection selection);
 
+/* Asks for one of the attributes of port_details.h. */
+void perf_request_detail(struct perf_manager *manager, struct perf_port *port, unsigned index);
+
 /* A response of class Perf. */
 void perf_requests_receive(struct perf_manager *manager, time_ns now,
 			   const struct mad_message *message);
