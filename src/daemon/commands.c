@@ -35,7 +35,7 @@ static const struct command *find_command(const char *name)
 	const struct command *const tables[] = {
 		program_commands, tool_commands,    set_commands,   mads_commands,
 		cm_commands,	  capture_commands, fault_commands, explain_commands,
-		domain_commands,  raw_commands,	    io_commands};
+		domain_commands,  raw_commands,	    io_commands,    perf_commands};
 
 	for (unsigned table = 0; table < ARRAY_COUNT(tables); table++) {
 		for (const struct command *command = tables[table]; command->name; command++) {

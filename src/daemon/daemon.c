@@ -58,6 +58,8 @@ static time_ns next_deadline(const struct daemon *daemon)
 	deadline = time_earlier(deadline, cm_fabric_deadline(&daemon->cm));
 	deadline = time_earlier(deadline, mad_files_deadline(&daemon->mad_files));
 	deadline = time_earlier(deadline, server_deadline(daemon));
+	deadline = time_earlier(deadline, counter_files_deadline(&daemon->counter_files,
+								 &daemon->core, &daemon->sysfs));
 	return time_earlier(deadline, end_of_use(daemon));
 }
 
@@ -103,6 +105,7 @@ bool daemon_turn(struct daemon *daemon)
 		cm_fabric_publish(&daemon->cm);
 	captures_publish(&daemon->packets);
 	server_answer_waiters(daemon);
+	counter_files_run(&daemon->counter_files, &daemon->core, &daemon->sysfs);
 	if (daemon->core.loop.now >= end_of_use(daemon))
 		daemon->is_ending = true;
 	/* MADs that the fabric delivered to managers in this turn are answered before epoll waits.

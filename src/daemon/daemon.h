@@ -16,6 +16,7 @@
 #include "daemon/managers/sm_policy.h"
 #include "daemon/packets/packet_plane.h"
 #include "daemon/server.h"
+#include "daemon/sysfs/counter_files.h"
 #include "daemon/sysfs/sysfs_tree.h"
 
 struct daemon_options {
@@ -26,6 +27,7 @@ struct daemon_options {
 	const char *log_path; /* NULL: <runtime>/<fabric>/log, or stderr in the foreground */
 	bool runs_sm;
 	struct sm_settings sm;
+	time_ns perf_interval; /* of the performance manager; 0: it sweeps when it is asked */
 	bool offloads;
 	unsigned data_vl_count; /* of every port; 0: the default of nodes */
 	bool is_paced;		/* packets take the time that their links' width and speed allow */
@@ -63,6 +65,7 @@ struct daemon {
 	struct mad_dispatch mads;
 	struct mad_files mad_files;
 	struct sysfs_tree sysfs;
+	struct counter_files counter_files;
 	struct cm_fabric cm;
 	struct packet_plane packets;
 	struct managers managers;

@@ -64,8 +64,7 @@ static void paths_changed(void *context)
 
 static void refresh_counters(void *context, struct node *node)
 {
-	(void)node;
-	flows_fold_all(((struct packet_plane *)context)->core);
+	flows_fold_at(((struct packet_plane *)context)->core, node);
 }
 
 /* Stops in the reverse order of build_fabric(). */
@@ -79,6 +78,17 @@ static void release_fabric(struct daemon *daemon)
 	mad_dispatch_release(&daemon->mads);
 	host_table_release(&daemon->core.hosts);
 	fabric_release(&daemon->core.fabric);
+}
+
+/* A fabric without adapters has no port for a manager. */
+static int start_performance_manager(struct daemon *daemon)
+{
+	int error = 0;
+
+	if (daemon->options.perf_interval)
+		error = perf_runner_start(&daemon->managers.perf, &daemon->mads,
+					  daemon->options.perf_interval);
+	return error == -ENODEV ? 0 : error;
 }
 
 static int build_fabric(struct daemon *daemon)
@@ -115,6 +125,8 @@ static int build_fabric(struct daemon *daemon)
 		error = managers_start(&daemon->managers, &daemon->mads,
 				       daemon->options.runs_sm ? &daemon->options.sm : NULL,
 				       &daemon->folder);
+	if (!error)
+		error = start_performance_manager(daemon);
 	if (error)
 		release_fabric(daemon);
 	return error;

@@ -115,6 +115,9 @@ static void take_start_option(enum start_option option, const char *value,
 	case START_OPTION_PRUNE:
 		ret_options->sm.prune_interval = SECONDS(strtoul(value, NULL, 10));
 		break;
+	case START_OPTION_PERF_INTERVAL:
+		ret_options->perf_interval = SECONDS(strtoul(value, NULL, 10));
+		break;
 	case START_OPTION_NO_OFFLOAD:
 		ret_options->offloads = false;
 		break;

@@ -3,11 +3,13 @@
  * router, or to an adapter. Implements part of fabric/movement.h. */
 #include "fabric/movement.h"
 
+#include "fabric/congestion_control.h"
 #include "fabric/link_faults.h"
 #include "fabric/node_agents.h"
 #include "fabric/routers.h"
 #include "fabric/tap.h"
 #include "net/link/counters.h"
+#include "net/link/detail_counters.h"
 #include "net/link/lane_credits.h"
 #include "net/link/receive_checks.h"
 #include "wire/packet.h"
@@ -67,7 +69,12 @@ void fabric_receive(struct fabric *fabric, struct port *input, struct frame *fra
 	}
 	if (unlikely(link_errors_linger(&input->errors)))
 		port_note_good_packet(input);
-	port_count_receive(input, frame->header.dlid, frame->header.sl, frame_words(frame));
+	port_count_receive(input, frame->header.dlid, frame->header.sl, frame->vl,
+			   frame_words(frame));
+	if (unlikely(input->counts_opcode))
+		port_see_opcode(input, frame);
+	if (unlikely(fabric->has_marks || input->congestion))
+		congestion_count_marks(input, frame);
 	fabric_tap_see(fabric, TAP_RECEIVED, input, frame, DROP_NONE);
 	if (unlikely(!frame->header.is_management && input->info.port_state == PORT_ARMED))
 		notice_active_neighbour(fabric, input);

@@ -8,6 +8,7 @@
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
 #include "net/link/congestion_state.h"
+#include "net/link/detail_counters.h"
 #include "net/link/frame_crc.h"
 #include "net/link/lane_credits.h"
 #include "wire/congestion.h"
@@ -63,12 +64,21 @@ void congestion_mark(struct fabric *fabric, struct port *output, struct frame *f
 	uint8_t *bth = bth_of(frame);
 
 	if (!bth ||
-	    !port_marks_congestion(output, frame->vl, frame_credit_blocks(frame->byte_count)))
+	    !port_marks_congestion(output, frame->vl, frame_credit_blocks(frame->byte_count), now))
 		return;
 	bth[MARKS_OFFSET] |= FECN;
 	frame_renew_vcrc(frame);
 	fabric->has_marks = true;
 	log_mark(output, frame, now);
+}
+
+void congestion_count_marks(struct port *port, struct frame *frame)
+{
+	const uint8_t *bth = bth_of(frame);
+
+	if (bth && bth[MARKS_OFFSET] & (FECN | BECN))
+		port_count_marks(port, frame->header.sl, bth[MARKS_OFFSET] & FECN,
+				 bth[MARKS_OFFSET] & BECN);
 }
 
 void congestion_set_becn(struct port *port, struct frame *frame)

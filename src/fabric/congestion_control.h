@@ -23,6 +23,8 @@ MUST_USE int congestion_control_set(struct fabric *fabric, enum congestion_switc
 
 /* A data frame leaves a switch by a port that has congestion state: marks it where that is due. */
 void congestion_mark(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now);
+/* Counts the FECN and the BECN of a frame that a port received. */
+void congestion_count_marks(struct port *port, struct frame *frame);
 /* A data frame is injected at an adapter's port that has congestion state: sets BECN where one is
  * owed. */
 void congestion_set_becn(struct port *port, struct frame *frame);

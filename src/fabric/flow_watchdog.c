@@ -4,6 +4,7 @@
 
 #include "fabric/link_faults.h"
 #include "fabric/movement.h"
+#include "net/link/detail_counters.h"
 #include "net/link/lane_credits.h"
 
 /* 400,000 symbols of the slowest link, 4 ns each; faster links use the same time (transport
@@ -44,6 +45,7 @@ static void expire(struct fabric *fabric, struct link_faults *faults)
 
 	enum link_error_action action = port_note_watchdog(waiting);
 
+	port_count_update_errors(waiting, port_data_vl_count(waiting));
 	if (action == LINK_ERROR_WATCHDOG && port_credits_renew(output))
 		fabric_wake(fabric, waiting);
 	fabric_link_error(fabric, waiting, action);

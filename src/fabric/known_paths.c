@@ -155,10 +155,10 @@ static void pass(const struct known_hop *hop, const struct frame *frame, uint32_
 	const struct forwarding_header *header = &frame->header;
 
 	port_pass(hop->output, hop->vl, blocks, table);
-	port_count_transmit(hop->output, header->dlid, header->sl, header->words);
+	port_count_transmit(hop->output, header->dlid, header->sl, hop->vl, header->words);
 	if (unlikely(link_errors_linger(&hop->input->errors)))
 		port_note_good_packet(hop->input);
-	port_count_receive(hop->input, header->dlid, header->sl, header->words);
+	port_count_receive(hop->input, header->dlid, header->sl, hop->vl, header->words);
 }
 
 /* Puts the frame into the receive buffer of the last port, until the endpoint has room. */

@@ -8,6 +8,7 @@
 #include "fabric/flow_watchdog.h"
 #include "fabric/movement.h"
 #include "fabric/tap.h"
+#include "net/link/detail_counters.h"
 #include "net/link/frame_crc.h"
 #include "net/link/lane_credits.h"
 
@@ -141,7 +142,7 @@ void faults_carry(struct fabric *fabric, struct port *output, struct frame *fram
 	if (decision.actions & FAULT_CORRUPT_INSIDE)
 		frame_break_inside(frame, decision.bit);
 	if (decision.actions & FAULT_CORRUPT)
-		frame_break_on_wire(frame, decision.bit);
+		port_count_broken_byte(output->peer, frame_break_on_wire(frame, decision.bit));
 	frame->fault_actions = (uint8_t)(decision.actions & (FAULT_DUPLICATE | FAULT_CREDIT_LOSS));
 	frame->flight.deadline = decision.jitter;
 	if ((decision.actions & FAULT_REORDER) && !faults->overtaken) {

@@ -7,6 +7,7 @@
 #include "fabric/node_agents.h"
 #include "fabric/rate_gates.h"
 #include "fabric/tap.h"
+#include "net/link/detail_counters.h"
 #include "net/link/frame_crc.h"
 #include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
@@ -73,6 +74,8 @@ void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame,
 		 enum drop_reason reason)
 {
 	port_count_drop(port, reason);
+	if (reason == DROP_LIFETIME || reason == DROP_HEAD_OF_QUEUE)
+		port_count_congestion(port, frame->vl);
 	/* An adapter refuses its own program's packet: that is no violation to count or to trap. */
 	if (unlikely(reason == DROP_PKEY_INBOUND) ||
 	    (reason == DROP_PKEY_OUTBOUND && !node_is_adapter(port->node)))

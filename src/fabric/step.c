@@ -29,7 +29,8 @@ static uint16_t frame_dlid(const struct frame *frame)
 
 static void depart(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now)
 {
-	port_count_transmit(output, frame_dlid(frame), frame->bytes[1] >> 4, frame_words(frame));
+	port_count_transmit(output, frame_dlid(frame), frame->bytes[1] >> 4, frame->vl,
+			    frame_words(frame));
 	if (unlikely(frame->static_rate || output->congestion)) {
 		if (fabric->is_paced && output->kind == PORT_OF_ADAPTER)
 			rate_gate_started(fabric, output, frame, now);

@@ -38,12 +38,26 @@ static struct port *take_hop(struct fabric_path *path, struct port *output, uint
 {
 	path->hops[path->hop_count++] =
 		(struct fabric_hop){.output = output, .input = output->peer, .vl = vl};
+	/* Programs do not count opcodes; responses come in by the output. */
 	if (output->tap_count || output->faults || output->peer->tap_count ||
+	    output->counts_opcode || output->peer->counts_opcode ||
 	    port_controls_congestion(output))
 		path->is_watched = true;
 	if (output->info.neighbor_mtu < path->mtu_code)
 		path->mtu_code = output->info.neighbor_mtu;
 	return output->peer;
+}
+
+/* Responses take the same cables the other way, through the SL to VL tables of those ports. */
+static void find_return_vls(struct fabric_path *path, uint8_t sl)
+{
+	for (unsigned index = 0; index < path->hop_count; index++) {
+		struct fabric_hop *hop = &path->hops[index];
+		bool is_last = index + 1 == path->hop_count;
+		unsigned from = is_last ? 0 : path->hops[index + 1].output->number;
+
+		hop->return_vl = port_output_vl(hop->input, from, sl);
+	}
 }
 
 void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint8_t sl,
@@ -97,4 +111,5 @@ void fabric_walk_on(struct fabric *fabric, struct port *output, uint8_t vl, uint
 		input = take_hop(ret_path, &node->ports[decision.output_port], decision.vl);
 	}
 	stop(ret_path, check_destination(input, dlid, pkey), input);
+	find_return_vls(ret_path, sl & 15);
 }

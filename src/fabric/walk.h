@@ -16,6 +16,7 @@ struct fabric_hop {
 	struct port *output;
 	struct port *input; /* at the other end of the cable */
 	uint8_t vl;
+	uint8_t return_vl; /* on which a response with the same SL crosses the same cable */
 };
 
 struct fabric_path {
@@ -24,7 +25,8 @@ struct fabric_path {
 	unsigned hop_count;	  /* 0: source and destination are one port */
 	struct fabric_hop hops[FABRIC_HOPS_MAX];
 	uint8_t mtu_code; /* the least on the path */
-	bool is_watched;  /* a port on the path is captured or faulty: no offloading */
+	bool is_watched;  /* a port on the path is captured, faulty or counts an opcode: no
+			     offloading */
 };
 
 /* Walks a unicast packet with these header fields from a CA port. */

@@ -88,5 +88,8 @@ const char *start_option_refusal(enum start_option option, const char *value)
 		return "--part-enforce takes both, in, out or off";
 	if (option == START_OPTION_PRUNE && !is_number_between(value, 0, PRUNE_SECONDS_MAX))
 		return "--prune takes a number of seconds, up to 2592000";
+	if (option == START_OPTION_PERF_INTERVAL &&
+	    !is_number_between(value, 0, PERF_INTERVAL_SECONDS_MAX))
+		return "--perf-interval takes a number of seconds, up to 86400";
 	return option == START_OPTION_GATEWAY ? gateway_refusal(value) : NULL;
 }

@@ -53,6 +53,10 @@
 	OPTION(PRUNE, "prune", required_argument, \
 	       "  --prune SECONDS       between two questions to the members of multicast groups\n" \
 	       "                        whether they still take part (default: 600; 0: none)\n") \
+	OPTION(PERF_INTERVAL, "perf-interval", required_argument, \
+	       "  --perf-interval SECONDS\n" \
+	       "                        between two sweeps of the performance manager (default:\n" \
+	       "                        0: it sweeps when softib perf asks)\n") \
 	OPTION(NO_OFFLOAD, "no-offload", no_argument, \
 	       "  --no-offload          every packet goes through softibd, hop by hop\n") \
 	OPTION(PACED, "paced", no_argument, \
@@ -72,7 +76,11 @@
 /* clang-format on */
 
 /* For --prune, here and in "softib sm". */
-enum { PRUNE_SECONDS_DEFAULT = 600, PRUNE_SECONDS_MAX = 30 * 24 * 3600 };
+enum {
+	PRUNE_SECONDS_DEFAULT = 600,
+	PRUNE_SECONDS_MAX = 30 * 24 * 3600,
+	PERF_INTERVAL_SECONDS_MAX = 24 * 3600,
+};
 
 /* clang-format off */
 enum start_option {

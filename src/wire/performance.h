@@ -13,6 +13,16 @@ enum {
 	PORT_RCV_ERROR_DETAILS_BYTES = 16,
 	PORT_XMIT_DISCARD_DETAILS_BYTES = 12,
 	PORT_DATA_BY_SL_BYTES = 68,
+	PORT_OP_RCV_COUNTERS_BYTES = 12,
+	PORT_FLOW_CTL_COUNTERS_BYTES = 12,
+	PORT_VL_COUNTERS_16_BYTES = 36,
+	PORT_VL_COUNTERS_32_BYTES = 68,
+	PORT_VL_UPDATE_ERRORS_BYTES = 8,
+	PORT_EXTENDED_SPEEDS_BYTES = 140,
+	PORT_EXTENDED_SPEEDS_RSFEC_BYTES = 152,
+	PORT_RCV_CON_CTRL_BYTES = 12,
+	PORT_XMIT_CON_CTRL_BYTES = 8,
+	PORT_VL_XMIT_TIME_CONG_BYTES = 64,
 	PORT_SAMPLES_CONTROL_BYTES = 80,
 	PORT_SAMPLES_RESULT_BYTES = 64,
 	PORT_SAMPLES_RESULT_EXTENDED_BYTES = 128,
@@ -26,6 +36,7 @@ enum {
 	PERFORMANCE_EXTENDED_WIDTH = 1 << 9,
 	PERFORMANCE_EXTENDED_WIDTH_NO_IETF = 1 << 10,
 	PERFORMANCE_XMIT_WAIT = 1 << 12,
+	PERFORMANCE_RSFEC_COUNTERS = 1 << 14,
 	PERFORMANCE_QP1_DROPPED = 1 << 15,
 };
 
@@ -38,7 +49,20 @@ enum {
 	ATTRIBUTE_PORT_SAMPLES_RESULT = 0x0011,
 	ATTRIBUTE_PORT_RCV_ERROR_DETAILS = 0x0015,
 	ATTRIBUTE_PORT_XMIT_DISCARD_DETAILS = 0x0016,
+	ATTRIBUTE_PORT_OP_RCV_COUNTERS = 0x0017,
+	ATTRIBUTE_PORT_FLOW_CTL_COUNTERS = 0x0018,
+	ATTRIBUTE_PORT_VL_OP_PACKETS = 0x0019,
+	ATTRIBUTE_PORT_VL_OP_DATA = 0x001a,
+	ATTRIBUTE_PORT_VL_XMIT_FLOW_CTL_UPDATE_ERRORS = 0x001b,
+	ATTRIBUTE_PORT_VL_XMIT_WAIT_COUNTERS = 0x001c,
 	ATTRIBUTE_PORT_SAMPLES_RESULT_EXTENDED = 0x001e,
+	ATTRIBUTE_PORT_EXTENDED_SPEEDS_COUNTERS = 0x001f,
+	ATTRIBUTE_SW_PORT_VL_CONGESTION = 0x0030,
+	ATTRIBUTE_PORT_RCV_CON_CTRL = 0x0031,
+	ATTRIBUTE_PORT_SL_RCV_FECN = 0x0032,
+	ATTRIBUTE_PORT_SL_RCV_BECN = 0x0033,
+	ATTRIBUTE_PORT_XMIT_CON_CTRL = 0x0034,
+	ATTRIBUTE_PORT_VL_XMIT_TIME_CONG = 0x0035,
 	ATTRIBUTE_PORT_XMIT_DATA_SL = 0x0036,
 	ATTRIBUTE_PORT_RCV_DATA_SL = 0x0037,
 };
@@ -147,7 +171,8 @@ ATTRIBUTE_STRUCT(port_rcv_error_details, PORT_RCV_ERROR_DETAILS_FIELDS)
 
 ATTRIBUTE_STRUCT(port_xmit_discard_details, PORT_XMIT_DISCARD_DETAILS_FIELDS)
 
-/* PortXmitDataSL and PortRcvDataSL; CounterSelect has a bit per SL. */
+/* PortXmitDataSL, PortRcvDataSL, PortSLRcvFECN and PortSLRcvBECN; CounterSelect has a bit per
+ * SL. */
 #define PORT_DATA_BY_SL_FIELDS(FIELD)                                                              \
 	FIELD(uint8_t, port_select, 8, 8)                                                          \
 	FIELD(uint16_t, counter_select, 16, 16)                                                    \
@@ -170,11 +195,224 @@ ATTRIBUTE_STRUCT(port_xmit_discard_details, PORT_XMIT_DISCARD_DETAILS_FIELDS)
 
 ATTRIBUTE_STRUCT(port_data_by_sl, PORT_DATA_BY_SL_FIELDS)
 
+/* OpCode is the opcode of the base transport header that the port counts. CounterSelect bits are 0
+ * and 1. */
+#define PORT_OP_RCV_COUNTERS_FIELDS(FIELD)                                                         \
+	FIELD(uint8_t, op_code, 0, 8)                                                              \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint32_t, op_rcv_packets, 32, 32)                                                    \
+	FIELD(uint32_t, op_rcv_data, 64, 32)
+
+ATTRIBUTE_STRUCT(port_op_rcv_counters, PORT_OP_RCV_COUNTERS_FIELDS)
+
+#define PORT_FLOW_CTL_COUNTERS_FIELDS(FIELD)                                                       \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint32_t, xmit_flow_packets, 32, 32)                                                 \
+	FIELD(uint32_t, rcv_flow_packets, 64, 32)
+
+ATTRIBUTE_STRUCT(port_flow_ctl_counters, PORT_FLOW_CTL_COUNTERS_FIELDS)
+
+/* PortVLOpPackets, PortVLXmitWaitCounters and SwPortVLCongestion; CounterSelect has a bit per VL.
+ * Only the first has an OpCode. */
+#define PORT_VL_COUNTERS_16_FIELDS(FIELD)                                                          \
+	FIELD(uint8_t, op_code, 0, 8)                                                              \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint16_t, vl0, 32, 16)                                                               \
+	FIELD(uint16_t, vl1, 48, 16)                                                               \
+	FIELD(uint16_t, vl2, 64, 16)                                                               \
+	FIELD(uint16_t, vl3, 80, 16)                                                               \
+	FIELD(uint16_t, vl4, 96, 16)                                                               \
+	FIELD(uint16_t, vl5, 112, 16)                                                              \
+	FIELD(uint16_t, vl6, 128, 16)                                                              \
+	FIELD(uint16_t, vl7, 144, 16)                                                              \
+	FIELD(uint16_t, vl8, 160, 16)                                                              \
+	FIELD(uint16_t, vl9, 176, 16)                                                              \
+	FIELD(uint16_t, vl10, 192, 16)                                                             \
+	FIELD(uint16_t, vl11, 208, 16)                                                             \
+	FIELD(uint16_t, vl12, 224, 16)                                                             \
+	FIELD(uint16_t, vl13, 240, 16)                                                             \
+	FIELD(uint16_t, vl14, 256, 16)                                                             \
+	FIELD(uint16_t, vl15, 272, 16)
+
+ATTRIBUTE_STRUCT(port_vl_counters_16, PORT_VL_COUNTERS_16_FIELDS)
+
+/* PortVLOpData. */
+#define PORT_VL_COUNTERS_32_FIELDS(FIELD)                                                          \
+	FIELD(uint8_t, op_code, 0, 8)                                                              \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint32_t, vl0, 32, 32)                                                               \
+	FIELD(uint32_t, vl1, 64, 32)                                                               \
+	FIELD(uint32_t, vl2, 96, 32)                                                               \
+	FIELD(uint32_t, vl3, 128, 32)                                                              \
+	FIELD(uint32_t, vl4, 160, 32)                                                              \
+	FIELD(uint32_t, vl5, 192, 32)                                                              \
+	FIELD(uint32_t, vl6, 224, 32)                                                              \
+	FIELD(uint32_t, vl7, 256, 32)                                                              \
+	FIELD(uint32_t, vl8, 288, 32)                                                              \
+	FIELD(uint32_t, vl9, 320, 32)                                                              \
+	FIELD(uint32_t, vl10, 352, 32)                                                             \
+	FIELD(uint32_t, vl11, 384, 32)                                                             \
+	FIELD(uint32_t, vl12, 416, 32)                                                             \
+	FIELD(uint32_t, vl13, 448, 32)                                                             \
+	FIELD(uint32_t, vl14, 480, 32)                                                             \
+	FIELD(uint32_t, vl15, 512, 32)
+
+ATTRIBUTE_STRUCT(port_vl_counters_32, PORT_VL_COUNTERS_32_FIELDS)
+
+/* PortVLXmitFlowCtlUpdateErrors. */
+#define PORT_VL_UPDATE_ERRORS_FIELDS(FIELD)                                                        \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint8_t, vl0, 32, 2)                                                                 \
+	FIELD(uint8_t, vl1, 34, 2)                                                                 \
+	FIELD(uint8_t, vl2, 36, 2)                                                                 \
+	FIELD(uint8_t, vl3, 38, 2)                                                                 \
+	FIELD(uint8_t, vl4, 40, 2)                                                                 \
+	FIELD(uint8_t, vl5, 42, 2)                                                                 \
+	FIELD(uint8_t, vl6, 44, 2)                                                                 \
+	FIELD(uint8_t, vl7, 46, 2)                                                                 \
+	FIELD(uint8_t, vl8, 48, 2)                                                                 \
+	FIELD(uint8_t, vl9, 50, 2)                                                                 \
+	FIELD(uint8_t, vl10, 52, 2)                                                                \
+	FIELD(uint8_t, vl11, 54, 2)                                                                \
+	FIELD(uint8_t, vl12, 56, 2)                                                                \
+	FIELD(uint8_t, vl13, 58, 2)                                                                \
+	FIELD(uint8_t, vl14, 60, 2)                                                                \
+	FIELD(uint8_t, vl15, 62, 2)
+
+ATTRIBUTE_STRUCT(port_vl_update_errors, PORT_VL_UPDATE_ERRORS_FIELDS)
+
+/* PortVLXmitTimeCong: the data VLs. */
+#define PORT_VL_XMIT_TIME_CONG_FIELDS(FIELD)                                                       \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint32_t, vl0, 32, 32)                                                               \
+	FIELD(uint32_t, vl1, 64, 32)                                                               \
+	FIELD(uint32_t, vl2, 96, 32)                                                               \
+	FIELD(uint32_t, vl3, 128, 32)                                                              \
+	FIELD(uint32_t, vl4, 160, 32)                                                              \
+	FIELD(uint32_t, vl5, 192, 32)                                                              \
+	FIELD(uint32_t, vl6, 224, 32)                                                              \
+	FIELD(uint32_t, vl7, 256, 32)                                                              \
+	FIELD(uint32_t, vl8, 288, 32)                                                              \
+	FIELD(uint32_t, vl9, 320, 32)                                                              \
+	FIELD(uint32_t, vl10, 352, 32)                                                             \
+	FIELD(uint32_t, vl11, 384, 32)                                                             \
+	FIELD(uint32_t, vl12, 416, 32)                                                             \
+	FIELD(uint32_t, vl13, 448, 32)                                                             \
+	FIELD(uint32_t, vl14, 480, 32)
+
+ATTRIBUTE_STRUCT(port_vl_xmit_time_cong, PORT_VL_XMIT_TIME_CONG_FIELDS)
+
+#define PORT_RCV_CON_CTRL_FIELDS(FIELD)                                                            \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint32_t, rcv_fecn, 32, 32)                                                          \
+	FIELD(uint32_t, rcv_becn, 64, 32)
+
+ATTRIBUTE_STRUCT(port_rcv_con_ctrl, PORT_RCV_CON_CTRL_FIELDS)
+
+#define PORT_XMIT_CON_CTRL_FIELDS(FIELD)                                                           \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint32_t, xmit_time_cong, 32, 32)
+
+ATTRIBUTE_STRUCT(port_xmit_con_ctrl, PORT_XMIT_CON_CTRL_FIELDS)
+
+enum { PHYSICAL_LANES_MAX = 12 };
+
+/* PortExtendedSpeedsCounters. CounterSelect bits are 0 .. 37 in this order. */
+#define PORT_EXTENDED_SPEEDS_FIELDS(FIELD)                                                         \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint64_t, counter_select, 64, 64)                                                    \
+	FIELD(uint16_t, sync_header_errors, 128, 16)                                               \
+	FIELD(uint16_t, unknown_blocks, 144, 16)                                                   \
+	FIELD(uint16_t, error_detection_lane0, 160, 16)                                            \
+	FIELD(uint16_t, error_detection_lane1, 176, 16)                                            \
+	FIELD(uint16_t, error_detection_lane2, 192, 16)                                            \
+	FIELD(uint16_t, error_detection_lane3, 208, 16)                                            \
+	FIELD(uint16_t, error_detection_lane4, 224, 16)                                            \
+	FIELD(uint16_t, error_detection_lane5, 240, 16)                                            \
+	FIELD(uint16_t, error_detection_lane6, 256, 16)                                            \
+	FIELD(uint16_t, error_detection_lane7, 272, 16)                                            \
+	FIELD(uint16_t, error_detection_lane8, 288, 16)                                            \
+	FIELD(uint16_t, error_detection_lane9, 304, 16)                                            \
+	FIELD(uint16_t, error_detection_lane10, 320, 16)                                           \
+	FIELD(uint16_t, error_detection_lane11, 336, 16)                                           \
+	FIELD(uint32_t, fec_correctable_lane0, 352, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane1, 384, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane2, 416, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane3, 448, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane4, 480, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane5, 512, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane6, 544, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane7, 576, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane8, 608, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane9, 640, 32)                                            \
+	FIELD(uint32_t, fec_correctable_lane10, 672, 32)                                           \
+	FIELD(uint32_t, fec_correctable_lane11, 704, 32)                                           \
+	FIELD(uint32_t, fec_uncorrectable_lane0, 736, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_lane1, 768, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_lane2, 800, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_lane3, 832, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_lane4, 864, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_lane5, 896, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_lane6, 928, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_lane7, 960, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_lane8, 992, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_lane9, 1024, 32)                                         \
+	FIELD(uint32_t, fec_uncorrectable_lane10, 1056, 32)                                        \
+	FIELD(uint32_t, fec_uncorrectable_lane11, 1088, 32)
+
+ATTRIBUTE_STRUCT(port_extended_speeds, PORT_EXTENDED_SPEEDS_FIELDS)
+
+/* The same attribute while the link corrects errors by a Reed-Solomon code. CounterSelect bits are
+ * 0 .. 25 up to the lanes, then 38 .. 40. */
+#define PORT_EXTENDED_SPEEDS_RSFEC_FIELDS(FIELD)                                                   \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint64_t, counter_select, 64, 64)                                                    \
+	FIELD(uint16_t, sync_header_errors, 128, 16)                                               \
+	FIELD(uint16_t, unknown_blocks, 144, 16)                                                   \
+	FIELD(uint16_t, error_detection_lane0, 160, 16)                                            \
+	FIELD(uint16_t, error_detection_lane1, 176, 16)                                            \
+	FIELD(uint16_t, error_detection_lane2, 192, 16)                                            \
+	FIELD(uint16_t, error_detection_lane3, 208, 16)                                            \
+	FIELD(uint16_t, error_detection_lane4, 224, 16)                                            \
+	FIELD(uint16_t, error_detection_lane5, 240, 16)                                            \
+	FIELD(uint16_t, error_detection_lane6, 256, 16)                                            \
+	FIELD(uint16_t, error_detection_lane7, 272, 16)                                            \
+	FIELD(uint16_t, error_detection_lane8, 288, 16)                                            \
+	FIELD(uint16_t, error_detection_lane9, 304, 16)                                            \
+	FIELD(uint16_t, error_detection_lane10, 320, 16)                                           \
+	FIELD(uint16_t, error_detection_lane11, 336, 16)                                           \
+	FIELD(uint32_t, fec_correctable_symbols_lane0, 352, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane1, 384, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane2, 416, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane3, 448, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane4, 480, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane5, 512, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane6, 544, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane7, 576, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane8, 608, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane9, 640, 32)                                    \
+	FIELD(uint32_t, fec_correctable_symbols_lane10, 672, 32)                                   \
+	FIELD(uint32_t, fec_correctable_symbols_lane11, 704, 32)                                   \
+	FIELD(uint32_t, fec_correctable_blocks, 1120, 32)                                          \
+	FIELD(uint32_t, fec_uncorrectable_blocks, 1152, 32)                                        \
+	FIELD(uint32_t, fec_corrected_symbols, 1184, 32)
+
+ATTRIBUTE_STRUCT(port_extended_speeds_rsfec, PORT_EXTENDED_SPEEDS_RSFEC_FIELDS)
+
 enum { SAMPLE_COUNTERS = 15 };
 
 enum sample_status { SAMPLE_DONE = 0, SAMPLE_STARTING = 1, SAMPLE_RUNNING = 2 };
 
-/* The counters that can be sampled. */
+/* The counters that can be sampled: CounterSelect of PortSamplesControl. Those of a VL have its
+ * number in the bits of SAMPLE_VL_MASK. */
 enum sample_counter {
 	SAMPLE_NOTHING = 0,
 	SAMPLE_XMIT_DATA = 1,
@@ -182,6 +420,42 @@ enum sample_counter {
 	SAMPLE_XMIT_PACKETS = 3,
 	SAMPLE_RCV_PACKETS = 4,
 	SAMPLE_XMIT_WAIT = 5,
+	SAMPLE_VL_XMIT_DATA = 0x4001,
+	SAMPLE_VL_RCV_DATA = 0x4002,
+	SAMPLE_VL_XMIT_PACKETS = 0x4003,
+	SAMPLE_VL_RCV_PACKETS = 0x4004,
+	SAMPLE_LOCAL_PHYSICAL_ERRORS = 0x4005,
+	SAMPLE_MALFORMED_PACKET_ERRORS = 0x4006,
+	SAMPLE_BUFFER_OVERRUN_ERRORS = 0x4007,
+	SAMPLE_DLID_MAPPING_ERRORS = 0x4008,
+	SAMPLE_VL_MAPPING_ERRORS = 0x4009,
+	SAMPLE_LOOPING_ERRORS = 0x400a,
+	SAMPLE_INACTIVE_DISCARDS = 0x400b,
+	SAMPLE_NEIGHBOR_MTU_DISCARDS = 0x400c,
+	SAMPLE_SWITCH_LIFETIME_DISCARDS = 0x400d,
+	SAMPLE_SWITCH_HOQ_DISCARDS = 0x400e,
+	SAMPLE_OP_RCV_PACKETS = 0x400f,
+	SAMPLE_OP_RCV_DATA = 0x4010,
+	SAMPLE_XMIT_FLOW_PACKETS = 0x4011,
+	SAMPLE_RCV_FLOW_PACKETS = 0x4012,
+	SAMPLE_VL_OP_PACKETS = 0x4013,
+	SAMPLE_VL_OP_DATA = 0x4014,
+	SAMPLE_VL_XMIT_FLOW_CTL_UPDATE_ERRORS = 0x4015,
+	SAMPLE_VL_XMIT_WAIT = 0x4016,
+	SAMPLE_SW_PORT_VL_CONGESTION = 0x4030,
+};
+
+enum { SAMPLE_VL_MASK = 0x0f00, SAMPLE_VL_SHIFT = 8 };
+
+/* Bits of PortSamplesControl.OptionMask: the optional counters that the port has. */
+enum {
+	OPTION_VL_XMIT_DATA = 2,       /* the first of those that have a SAMPLE_ value: */
+	OPTION_VL_XMIT_WAIT = 23,      /* .. the last, in the order of the values */
+	OPTION_UNICAST_XMIT_PKTS = 24, /* then unicast and multicast, both directions */
+	OPTION_MULTICAST_RCV_PKTS = 27,
+	OPTION_EXTENDED_SPEEDS = 28,
+	OPTION_SW_PORT_VL_CONGESTION = 48, /* then the attributes 0x31 .. 0x37 */
+	OPTION_RCV_DATA_SL = 56,
 };
 
 #define PORT_SAMPLES_CONTROL_FIELDS(FIELD)                                                         \

@@ -34,6 +34,16 @@ static const struct attribute_layout *const layouts[] = {
 	&port_samples_control_layout,
 	&port_samples_result_layout,
 	&port_samples_result_extended_layout,
+	&port_op_rcv_counters_layout,
+	&port_flow_ctl_counters_layout,
+	&port_vl_counters_16_layout,
+	&port_vl_counters_32_layout,
+	&port_vl_update_errors_layout,
+	&port_vl_xmit_time_cong_layout,
+	&port_rcv_con_ctrl_layout,
+	&port_xmit_con_ctrl_layout,
+	&port_extended_speeds_layout,
+	&port_extended_speeds_rsfec_layout,
 };
 
 static void check_layout(const struct attribute_layout *layout, const uint8_t *bytes)

@@ -54,7 +54,7 @@ static void serve(unsigned host, const struct mad_message *request)
 	else if (gsa_receive(&rig.sim.fabric.agents, node, 1, rig.sim.now, request, &answer) !=
 		 AGENT_ANSWERED)
 		return;
-	sa_rig_send(&rig, host, &answer);
+	sa_rig_send(&rig, sa_rig_port(&rig, host), &answer);
 }
 
 static bool received(unsigned host, const struct mad_message *message)
@@ -81,7 +81,7 @@ static void run(unsigned host)
 		return;
 	while ((count = io_manager_transmit(&manager, rig.sim.now, 16, messages)))
 		for (unsigned i = 0; i < count; i++)
-			sa_rig_send(&rig, host, &messages[i]);
+			sa_rig_send(&rig, sa_rig_port(&rig, host), &messages[i]);
 }
 
 static time_ns deadline(void)

@@ -14,7 +14,7 @@
 
 enum { SA_AGENT = 1, CLIENT_AGENT_FIRST = 100, BATCH = 16 };
 
-static void send(struct sa_rig *rig, struct port *port, const struct mad_message *message)
+void sa_rig_send(struct sa_rig *rig, struct port *port, const struct mad_message *message)
 {
 	struct sim *sim = &rig->sim;
 	struct frame *frame = frame_take(&sim->fabric.frames);
@@ -45,11 +45,6 @@ struct port *sa_rig_port(const struct sa_rig *rig, unsigned host)
 	return &rig->hosts[host].host->node->ports[1];
 }
 
-void sa_rig_send(struct sa_rig *rig, unsigned host, const struct mad_message *message)
-{
-	send(rig, sa_rig_port(rig, host), message);
-}
-
 static unsigned host_at(const struct sa_rig *rig, const struct port *port)
 {
 	unsigned host = 0;
@@ -70,7 +65,7 @@ static void deliver(struct sa_rig *rig, struct port *port, struct mad_message *m
 	if (method == MAD_REPORT && rig->programs->reported) {
 		rig->programs->reported(host, message);
 		message->bytes[3] = MAD_REPORT_RESPONSE;
-		send(rig, port, message);
+		sa_rig_send(rig, port, message);
 	} else if (method == MAD_REPORT_RESPONSE || !(method & MAD_RESPONSE)) {
 		if (port == rig->sim.managers[0].port)
 			sa_receive(rig->sa, rig->sim.now, message);
@@ -79,9 +74,8 @@ static void deliver(struct sa_rig *rig, struct port *port, struct mad_message *m
 	}
 }
 
-static bool receive(void *context, struct port *port, const struct frame *frame)
+bool sa_rig_decode(const struct frame *frame, struct mad_message *ret_message)
 {
-	struct mad_message message = {0};
 	uint8_t bytes[PACKET_BYTES_MAX];
 	struct packet packet;
 
@@ -89,9 +83,20 @@ static bool receive(void *context, struct port *port, const struct frame *frame)
 	if (packet_decode(bytes, frame->byte_count, 1, &packet) != PACKET_OK ||
 	    packet.bth.destination_qpn != QPN_GSI || packet.payload.byte_count != MAD_BYTES)
 		return false;
-	message.address = (struct mad_address){
-		.lid = packet.lrh.slid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .pkey = packet.bth.pkey};
-	payload_copy(&packet.payload, 0, MAD_BYTES, message.bytes);
+	*ret_message = (struct mad_message){.address = {.lid = packet.lrh.slid,
+							.qpn = QPN_GSI,
+							.qkey = QKEY_GSI,
+							.pkey = packet.bth.pkey}};
+	payload_copy(&packet.payload, 0, MAD_BYTES, ret_message->bytes);
+	return true;
+}
+
+static bool receive(void *context, struct port *port, const struct frame *frame)
+{
+	struct mad_message message;
+
+	if (!sa_rig_decode(frame, &message))
+		return false;
 	deliver(context, port, &message);
 	return true;
 }
@@ -107,7 +112,7 @@ static void run_host(struct sa_rig *rig, unsigned host, time_ns now)
 		rig->programs->run(host);
 	count = sa_client_transmit(client, now, BATCH, messages);
 	for (unsigned i = 0; i < count; i++)
-		send(rig, sa_rig_port(rig, host), &messages[i]);
+		sa_rig_send(rig, sa_rig_port(rig, host), &messages[i]);
 	while (sa_client_take_result(client, &result)) {
 		assert_int_equal(result.outcome, SA_CLIENT_ANSWERED);
 		if (rig->programs->answered)
@@ -123,7 +128,7 @@ static void run(void *context, time_ns now)
 
 	while ((count = sa_transmit(rig->sa, now, BATCH, messages)))
 		for (unsigned i = 0; i < count; i++)
-			send(rig, rig->sim.managers[0].port, &messages[i]);
+			sa_rig_send(rig, rig->sim.managers[0].port, &messages[i]);
 	for (unsigned host = 0; host < rig->host_count; host++)
 		run_host(rig, host, now);
 }

@@ -10,6 +10,7 @@
 #include "daemon/core/daemon_core.h"
 #include "fabric/fabric.h"
 #include "net/link/counters.h"
+#include "net/node/node.h"
 
 /* The most that one fold adds to a port's counter, whatever a process writes into its flow
  * counters. */
@@ -45,12 +46,23 @@ int flow_table_create(const struct flow_counters *counters, struct flow_table **
 	return 0;
 }
 
+/* A node that no flow passes needs no folding before its counters are read. */
+static void count_at_nodes(const struct flow_slot *slot, int difference)
+{
+	for (unsigned index = 0; index < slot->hop_count; index++) {
+		slot->hops[index].output->node->offloaded_flows += (uint32_t)difference;
+		slot->hops[index].input->node->offloaded_flows += (uint32_t)difference;
+	}
+}
+
 void flow_table_destroy(struct flow_table *table)
 {
 	if (!table)
 		return;
-	for (unsigned index = 0; index < table->slot_count; index++)
+	for (unsigned index = 0; index < table->slot_count; index++) {
+		count_at_nodes(&table->slots[index], -1);
 		free(table->slots[index].hops);
+	}
 	free(table);
 }
 
@@ -72,16 +84,23 @@ static void fold_slot(struct flow_slot *slot, const struct flow_counters *counte
 	uint64_t returned_words = grown(&counters->returned_words, &slot->returned_words_seen);
 
 	for (unsigned index = 0; (packets || words) && index < slot->hop_count; index++) {
-		port_count_offloaded_transmit(slot->hops[index].output, slot->key.sl, packets,
-					      words);
-		port_count_offloaded_receive(slot->hops[index].input, slot->key.sl, packets, words);
+		const struct fabric_hop *hop = &slot->hops[index];
+		const struct offloaded_packets passed = {
+			.sl = slot->key.sl, .vl = hop->vl, .packets = packets, .words = words};
+
+		port_count_offloaded_transmit(hop->output, &passed);
+		port_count_offloaded_receive(hop->input, &passed);
 	}
 	/* Responses are counted on the reversed path. */
 	for (unsigned index = 0; returned_packets && index < slot->hop_count; index++) {
-		port_count_offloaded_transmit(slot->hops[index].input, slot->key.sl,
-					      returned_packets, returned_words);
-		port_count_offloaded_receive(slot->hops[index].output, slot->key.sl,
-					     returned_packets, returned_words);
+		const struct fabric_hop *hop = &slot->hops[index];
+		const struct offloaded_packets passed = {.sl = slot->key.sl,
+							 .vl = hop->return_vl,
+							 .packets = returned_packets,
+							 .words = returned_words};
+
+		port_count_offloaded_transmit(hop->input, &passed);
+		port_count_offloaded_receive(hop->output, &passed);
 	}
 }
 
@@ -101,12 +120,18 @@ void flows_fold_all(struct daemon_core *core)
 	}
 }
 
+void flows_fold_at(struct daemon_core *core, const struct node *node)
+{
+	if (node->offloaded_flows)
+		flows_fold_all(core);
+}
+
 /* Field by field: padding between the fields is not initialised. */
 static bool hops_are_equal(const struct fabric_hop *a, const struct fabric_hop *b, unsigned count)
 {
 	for (unsigned index = 0; index < count; index++) {
 		if (a[index].output != b[index].output || a[index].input != b[index].input ||
-		    a[index].vl != b[index].vl)
+		    a[index].vl != b[index].vl || a[index].return_vl != b[index].return_vl)
 			return false;
 	}
 	return true;
@@ -159,12 +184,14 @@ int flow_table_take_slot(struct flow_table *table, const struct flow_key *key,
 
 	uint32_t index = (uint32_t)(slot - table->slots);
 
+	count_at_nodes(slot, -1);
 	free(slot->hops);
 	memcpy(hops, path->hops, path->hop_count * sizeof(*hops));
 	slot->key = *key;
 	slot->hops = hops;
 	slot->hop_count = path->hop_count;
 	slot->is_used = true;
+	count_at_nodes(slot, 1);
 	slot->generation = generation;
 	slot->packets_seen = __atomic_load_n(&table->counters[index].packets, __ATOMIC_RELAXED);
 	slot->words_seen = __atomic_load_n(&table->counters[index].words, __ATOMIC_RELAXED);

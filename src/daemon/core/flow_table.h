@@ -13,6 +13,7 @@ struct client;
 struct daemon_core;
 struct fabric_path;
 struct flow_table;
+struct node;
 
 struct flow_key {
 	uint16_t source_port;
@@ -33,6 +34,8 @@ MUST_USE int flow_table_take_slot(struct flow_table *table, const struct flow_ke
 /* Adds the packets sent since the last call to the counters of the ports on their paths. */
 void flow_table_fold(struct flow_table *table);
 void flows_fold_all(struct daemon_core *core);
+/* flows_fold_all() if any flow passes this node. */
+void flows_fold_at(struct daemon_core *core, const struct node *node);
 
 /* Visits the direct flows of the present generation. */
 typedef void (*direct_flow_visitor)(void *context, const struct client *client, uint16_t dlid,

@@ -278,6 +278,16 @@ static uint16_t own_pkey(const struct port *port, uint16_t pkey)
 	return pkey;
 }
 
+uint16_t mad_port_pkey(const struct port *port)
+{
+	uint16_t found = port->pkey_count ? port->pkeys[0] : 0;
+
+	for (unsigned index = 0; index < port->pkey_count; index++)
+		if (pkey_matches(port->pkeys[index], PKEY_DEFAULT_FULL))
+			found = port->pkeys[index];
+	return found;
+}
+
 void mad_dispatch_receive(struct mad_dispatch *dispatch, struct port *port,
 			  const struct frame *frame, time_ns now)
 {

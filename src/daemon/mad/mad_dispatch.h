@@ -71,6 +71,9 @@ MUST_USE bool mad_client_send(struct mad_dispatch *dispatch, struct mad_client *
 void mad_dispatch_receive(struct mad_dispatch *dispatch, struct port *port,
 			  const struct frame *frame, time_ns now);
 
+/* A P_Key that the SA's port has too: of the default partition if the port is in it. */
+uint16_t mad_port_pkey(const struct port *port);
+
 /* Whether a MAD is a response, which is dispatched by its transaction id. */
 bool mad_is_response(const uint8_t mad[static MAD_BYTES]);
 void mad_registration_add_method(struct mad_registration *registration, enum mad_method method);

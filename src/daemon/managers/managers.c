@@ -30,6 +30,7 @@ int managers_start(struct managers *managers, struct mad_dispatch *dispatch,
 
 void managers_stop_subnets(struct managers *managers)
 {
+	perf_runner_stop(&managers->perf);
 	other_subnets_stop(&managers->others);
 	sa_runner_stop(&managers->sa);
 	sm_runner_stop(&managers->sm);
@@ -47,6 +48,7 @@ bool managers_run(struct managers *managers, time_ns now)
 	is_busy |= sa_runner_run(&managers->sa, now);
 	is_busy |= router_groups_run(&managers->router_groups, now);
 	is_busy |= other_subnets_run(&managers->others, now);
+	is_busy |= perf_runner_run(&managers->perf, now);
 	return is_busy;
 }
 
@@ -56,6 +58,7 @@ time_ns managers_deadline(const struct managers *managers)
 
 	deadline = time_earlier(deadline, sa_runner_deadline(&managers->sa));
 	deadline = time_earlier(deadline, other_subnets_deadline(&managers->others));
+	deadline = time_earlier(deadline, perf_runner_deadline(&managers->perf));
 	return time_earlier(deadline, router_groups_deadline(&managers->router_groups));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in subnet managers and SAs, one of each per subnet, and the multicast memberships of
- * routers. */
+/* The built-in subnet managers and SAs, one of each per subnet, the performance manager, and the
+ * multicast memberships of routers. */
 #ifndef SOFTIB_DAEMON_MANAGERS_MANAGERS_H
 #define SOFTIB_DAEMON_MANAGERS_MANAGERS_H
 
@@ -9,6 +9,7 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "daemon/managers/other_subnets.h"
+#include "daemon/managers/perf_runner.h"
 #include "daemon/managers/router_groups.h"
 #include "daemon/managers/sa_runner.h"
 #include "daemon/managers/sm_runner.h"
@@ -18,6 +19,7 @@ struct managers {
 	struct sa_runner sa;
 	struct other_subnets others;
 	struct router_groups router_groups;
+	struct perf_runner perf; /* of the first subnet; not started until it is asked for */
 };
 
 /* NULL settings: no subnet manager and no SA. Reports its own errors. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include "fabric/fabric.h"
 #include "net/router/routing.h"
-#include "wire/pkey.h"
 #include "wire/sa_mad.h"
 
 enum { MADS_PER_TURN = 64 };
@@ -84,17 +83,6 @@ void router_ports_close(struct router_ports *ports)
 	*ports = (struct router_ports){0};
 }
 
-/* A P_Key that the SA's port has too: of the default partition if the port is in it. */
-static uint16_t pkey_of(const struct port *port)
-{
-	uint16_t found = port->pkey_count ? port->pkeys[0] : 0;
-
-	for (unsigned index = 0; index < port->pkey_count; index++)
-		if (pkey_matches(port->pkeys[index], PKEY_DEFAULT_FULL))
-			found = port->pkeys[index];
-	return found;
-}
-
 static void refresh(struct router_port *port)
 {
 	struct port_info *info = &port->port->info;
@@ -104,7 +92,7 @@ static void refresh(struct router_port *port)
 		.lid = info->lid,
 		.sm_lid = info->master_sm_lid,
 		.sm_sl = info->master_sm_sl,
-		.pkey = pkey_of(port->port),
+		.pkey = mad_port_pkey(port->port),
 	};
 
 	group_client_set_port(&port->groups, &now);

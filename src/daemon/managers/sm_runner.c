@@ -33,7 +33,7 @@ static time_ns sweep_interval(const struct fabric *fabric)
 	return MILLISECONDS(200) + MILLISECONDS(1) * fabric->node_count;
 }
 
-static struct port *first_adapter_port(const struct fabric *fabric)
+struct port *sm_runner_choose_port(const struct fabric *fabric)
 {
 	for (uint32_t index = 0; index < fabric->node_count; index++) {
 		struct node *node = fabric->by_index[index];
@@ -216,7 +216,7 @@ static uint64_t subnet_prefix(const struct fabric *fabric, const struct port *po
 int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
 		    const struct sm_settings *settings, const struct runtime_folder *folder)
 {
-	struct port *port = first_adapter_port(dispatch->fabric);
+	struct port *port = sm_runner_choose_port(dispatch->fabric);
 	int error;
 
 	if (!port)

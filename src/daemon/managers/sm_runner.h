@@ -11,6 +11,8 @@
 #include "ipc/control_socket.h"
 #include "mgmt/mad/mad_message.h"
 
+struct fabric;
+struct port;
 struct runtime_folder;
 struct sa_runner;
 struct sm;
@@ -33,6 +35,9 @@ struct sm_runner {
 	time_ns reaction; /* duration of the last reaction that changed anything: until tables were
 			     written and reports sent */
 };
+
+/* The first adapter port of the fabric that has a cable; NULL: there is none. */
+struct port *sm_runner_choose_port(const struct fabric *fabric);
 
 /* Starts on the first adapter port of the fabric that has a cable. -ENODEV: there is none. */
 MUST_USE int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,

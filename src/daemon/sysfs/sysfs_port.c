@@ -161,7 +161,7 @@ int sysfs_port_create(const char *folder, const struct port *port, struct sysfs_
 	}
 	forget_shown(shown, port);
 	keep_first(&error, sysfs_port_write(folder, port, *shown));
-	keep_first(&error, sysfs_port_write_counters(folder, port));
+	keep_first(&error, sysfs_port_write_counters(folder, port, *shown));
 	return error;
 }
 
@@ -187,17 +187,26 @@ int sysfs_port_write(const char *folder, const struct port *port, struct sysfs_p
 	return writer.error;
 }
 
-int sysfs_port_write_counters(const char *folder, const struct port *port)
+int sysfs_port_write_counters(const char *folder, const struct port *port,
+			      struct sysfs_port_shown *shown)
 {
 	int error = 0;
 
+	_Static_assert(ARRAY_COUNT(counter_files) == SYSFS_COUNTER_FILES, "a value for each file");
 	for (unsigned index = 0; index < ARRAY_COUNT(counter_files); index++) {
 		const uint64_t *value = (const uint64_t *)((const char *)&port->counters +
 							   counter_files[index].offset);
 		char name[64];
 
+		if (shown && shown->has_counters && shown->counters[index] == *value)
+			continue;
 		snprintf(name, sizeof(name), "counters/%s", counter_files[index].file);
 		keep_first(&error, sysfs_file_write(folder, name, "%" PRIu64, *value));
+		if (shown)
+			shown->counters[index] = *value;
 	}
+	/* After an error all are written again. */
+	if (shown)
+		shown->has_counters = !error;
 	return error;
 }

@@ -271,6 +271,7 @@ int sysfs_tree_render(struct sysfs_tree *tree, struct host *host)
 		return error;
 	}
 	host->sysfs_is_rendered = true;
+	tree->rendered_count++;
 	watch_managers(tree, host, root);
 	return 0;
 }
@@ -302,7 +303,8 @@ void sysfs_tree_update_counters(struct sysfs_tree *tree, const struct host *host
 			const struct endpoint *endpoint = adapter->node->ports[number].endpoint;
 
 			format_port_folder(tree, endpoint, path);
-			keep_first(&error, sysfs_port_write_counters(path, endpoint->port));
+			keep_first(&error, sysfs_port_write_counters(path, endpoint->port,
+								     endpoint->sysfs_shown));
 		}
 	}
 	if (error)

@@ -4,6 +4,7 @@
 #ifndef SOFTIB_DAEMON_SYSFS_SYSFS_TREE_H
 #define SOFTIB_DAEMON_SYSFS_SYSFS_TREE_H
 
+#include <stdint.h>
 #include "base/attributes.h"
 #include "daemon/sysfs/sysfs_file.h"
 
@@ -14,6 +15,7 @@ struct issm_watches;
 struct sysfs_tree {
 	const char *folder;	   /* <runtime>/<fabric> */
 	struct issm_watches *issm; /* NULL: subnet managers of hosts go unnoticed */
+	uint32_t rendered_count;   /* hosts whose files exist */
 };
 
 /* <runtime>/<fabric>/hosts/<host>. */
@@ -26,7 +28,7 @@ MUST_USE int sysfs_tree_render(struct sysfs_tree *tree, struct host *host);
 /* Writes the present PortInfo and tables of a port, if its host's files exist. */
 void sysfs_tree_update_port(struct sysfs_tree *tree, struct endpoint *endpoint);
 
-/* Writes the counters of a host's ports. */
+/* Writes the counters of a host's ports that have changed. */
 void sysfs_tree_update_counters(struct sysfs_tree *tree, const struct host *host);
 
 #endif

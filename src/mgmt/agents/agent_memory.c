@@ -12,13 +12,13 @@
 void agent_memory_init(struct agent_memory *memory)
 {
 	*memory = (struct agent_memory){.traps_due_at = TIME_NEVER,
-					.samples_due_at = TIME_NEVER,
 					.leases_due_at = TIME_NEVER,
 					.io_units_due_at = TIME_NEVER};
 	list_init(&memory->leases);
 	list_init(&memory->traps);
 	list_init(&memory->class_traps);
-	list_init(&memory->samples);
+	hash_table_init(&memory->samples);
+	timer_queue_init(&memory->sample_timers);
 	list_init(&memory->redirects);
 	hash_table_init(&memory->trap_addresses);
 	hash_table_init(&memory->io_units);
@@ -49,8 +49,9 @@ void agent_memory_forget(struct agent_memory *memory, const struct node *node)
 
 time_ns agent_deadline(const struct agent_memory *memory)
 {
-	return time_earlier(time_earlier(memory->leases_due_at, memory->io_units_due_at),
-			    time_earlier(memory->traps_due_at, memory->samples_due_at));
+	return time_earlier(
+		time_earlier(memory->leases_due_at, memory->io_units_due_at),
+		time_earlier(memory->traps_due_at, timer_queue_deadline(&memory->sample_timers)));
 }
 
 void agent_run(const struct agent_environment *environment, time_ns now)

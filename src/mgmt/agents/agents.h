@@ -11,6 +11,7 @@
 #include "base/hash_table.h"
 #include "base/list.h"
 #include "base/time.h"
+#include "base/timer_queue.h"
 #include "mgmt/mad/mad_message.h"
 #include "wire/subnet_attributes.h"
 
@@ -26,8 +27,8 @@ struct agent_memory {
 	struct list class_traps; /* of general service classes */
 	time_ns traps_due_at;	 /* of the first trap */
 	uint32_t trap_sequence;
-	struct list samples;
-	time_ns samples_due_at;
+	struct hash_table samples;	  /* by node */
+	struct timer_queue sample_timers; /* of samples that have not ended */
 	struct list redirects;
 	struct hash_table trap_addresses; /* of general service classes, by node, port and class */
 	struct hash_table io_units;	  /* by node: mgmt/agents/io_unit.h */

@@ -54,6 +54,11 @@ void redirects_forget(struct agent_memory *memory, const struct node *node);
  */
 uint64_t *pma_counter(struct port *port, uint16_t extended_offset);
 
+/* Counters of lanes, opcodes, congestion and extended speeds (pma_details.c). */
+gs_handler pma_op_rcv, pma_vl_op_packets, pma_vl_op_data, pma_vl_update_errors, pma_vl_xmit_wait;
+gs_handler pma_extended_speeds, pma_vl_congestion, pma_rcv_con_ctrl, pma_sl_rcv_fecn;
+gs_handler pma_sl_rcv_becn, pma_xmit_con_ctrl, pma_vl_xmit_time_cong;
+
 /* Samples of one port of a node, over an interval that the requester chose (management 6.1). */
 gs_handler pma_samples_control_get, pma_samples_control_set;
 gs_handler pma_samples_result_get, pma_samples_result_extended_get;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of congestion control at a port (vol 1, annex A10; transport 8.13). */
 #include "net/link/congestion_state.h"
+#include "net/link/detail_counters.h"
 #include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
 
@@ -57,16 +58,29 @@ static bool is_congested(const struct port *port, unsigned vl)
 	return marking->marks_victims || port_lane_has_credits(port, vl);
 }
 
-bool port_marks_congestion(struct port *port, unsigned vl, uint32_t packet_blocks)
+bool port_marks_congestion(struct port *port, unsigned vl, uint32_t packet_blocks, time_ns now)
 {
 	struct congestion *congestion = port->congestion;
+	bool congested = is_congested(port, vl);
 
-	if (!is_congested(port, vl) || packet_blocks < congestion->marking.packet_blocks_min)
+	port_note_congested_lane(port, vl, congested, now);
+	if (!congested || packet_blocks < congestion->marking.packet_blocks_min)
 		return false;
 	if (congestion->unmarked++ < congestion->marking.marking_rate)
 		return false;
 	congestion->unmarked = 0;
 	return true;
+}
+
+void port_review_congestion(struct port *port, time_ns now)
+{
+	if (!port->congestion || !port->details)
+		return;
+	for (unsigned left = port->details->congested_lanes; left; left &= left - 1) {
+		unsigned vl = (unsigned)__builtin_ctz(left);
+
+		port_note_congested_lane(port, vl, is_congested(port, vl), now);
+	}
 }
 
 bool port_controls_congestion(const struct port *port)

@@ -91,9 +91,11 @@ MUST_USE int port_set_reaction(struct port *port, const struct congestion_reacti
 MUST_USE int port_obtain_congestion(struct port *port);
 void port_release_congestion(struct port *port);
 
-/* Whether a data packet that leaves this output on this VL is to be marked. The port has congestion
- * state. */
-bool port_marks_congestion(struct port *port, unsigned vl, uint32_t packet_blocks);
+/* Whether a data packet that leaves this output on this VL is to be marked. Counts the time for
+ * which the VL is congested. The port has congestion state. */
+bool port_marks_congestion(struct port *port, unsigned vl, uint32_t packet_blocks, time_ns now);
+/* Ends the congestion of VLs whose queues were emptied without a packet that left. */
+void port_review_congestion(struct port *port, time_ns now);
 /* Whether the port marks packets or keeps them apart. */
 bool port_controls_congestion(const struct port *port);
 

@@ -10,26 +10,27 @@ enum { NOT_COUNTED = -1 };
 static const struct {
 	const char *name;
 	int counter; /* offset in struct link_counters */
+	int detail;  /* the part of that counter, if a port has one besides drops[] */
 } reasons[DROP_REASON_COUNT] = {
-	[DROP_NONE]          = {"none",          NOT_COUNTED},
-	[DROP_MALFORMED]     = {"malformed",     COUNTER(receive_errors)},
-	[DROP_PORT_INACTIVE] = {"port inactive", COUNTER(transmit_discards)},
-	[DROP_NO_ROUTE]      = {"no route",      COUNTER(receive_switch_relay_errors)},
-	[DROP_LOOPING]       = {"looping",       COUNTER(receive_switch_relay_errors)},
-	[DROP_HOP_LIMIT]     = {"hop limit",     COUNTER(receive_switch_relay_errors)},
-	[DROP_VL_MAPPING]    = {"VL mapping",    COUNTER(receive_switch_relay_errors)},
-	[DROP_MTU]           = {"MTU",           COUNTER(transmit_discards)},
-	[DROP_LIFETIME]      = {"lifetime",      COUNTER(transmit_discards)},
-	[DROP_HEAD_OF_QUEUE] = {"head of queue", COUNTER(transmit_discards)},
-	[DROP_PKEY_INBOUND]  = {"P_Key inbound", COUNTER(receive_constraint_errors)},
-	[DROP_PKEY_OUTBOUND] = {"P_Key outbound", COUNTER(transmit_constraint_errors)},
-	[DROP_VL15]          = {"VL15 dropped",  COUNTER(vl15_dropped)},
-	[DROP_NO_LISTENER]   = {"no listener",   NOT_COUNTED},
-	[DROP_NO_FRAME]      = {"no memory",     COUNTER(transmit_discards)},
-	[DROP_VCRC]          = {"VCRC",          COUNTER(receive_errors)},
-	[DROP_ICRC]          = {"ICRC",          COUNTER(receive_errors)},
-	[DROP_OVERRUN]       = {"buffer overrun", COUNTER(receive_errors)},
-	[DROP_FAULT]         = {"fault on the link", NOT_COUNTED},
+	[DROP_NONE]          = {"none",              NOT_COUNTED, NOT_COUNTED},
+	[DROP_MALFORMED]     = {"malformed",         COUNTER(receive_errors), COUNTER(receive_malformed_packets)},
+	[DROP_PORT_INACTIVE] = {"port inactive",     COUNTER(transmit_discards), NOT_COUNTED},
+	[DROP_NO_ROUTE]      = {"no route",          COUNTER(receive_switch_relay_errors), NOT_COUNTED},
+	[DROP_LOOPING]       = {"looping",           COUNTER(receive_switch_relay_errors), NOT_COUNTED},
+	[DROP_HOP_LIMIT]     = {"hop limit",         COUNTER(receive_switch_relay_errors), NOT_COUNTED},
+	[DROP_VL_MAPPING]    = {"VL mapping",        COUNTER(receive_switch_relay_errors), NOT_COUNTED},
+	[DROP_MTU]           = {"MTU",               COUNTER(transmit_discards), NOT_COUNTED},
+	[DROP_LIFETIME]      = {"lifetime",          COUNTER(transmit_discards), COUNTER(transmit_lifetime_discards)},
+	[DROP_HEAD_OF_QUEUE] = {"head of queue",     COUNTER(transmit_discards), NOT_COUNTED},
+	[DROP_PKEY_INBOUND]  = {"P_Key inbound",     COUNTER(receive_constraint_errors), NOT_COUNTED},
+	[DROP_PKEY_OUTBOUND] = {"P_Key outbound",    COUNTER(transmit_constraint_errors), NOT_COUNTED},
+	[DROP_VL15]          = {"VL15 dropped",      COUNTER(vl15_dropped), NOT_COUNTED},
+	[DROP_NO_LISTENER]   = {"no listener",       NOT_COUNTED, NOT_COUNTED},
+	[DROP_NO_FRAME]      = {"no memory",         COUNTER(transmit_discards), NOT_COUNTED},
+	[DROP_VCRC]          = {"VCRC",              COUNTER(receive_errors), COUNTER(receive_physical_errors)},
+	[DROP_ICRC]          = {"ICRC",              COUNTER(receive_errors), COUNTER(receive_physical_errors)},
+	[DROP_OVERRUN]       = {"buffer overrun",    COUNTER(receive_errors), NOT_COUNTED},
+	[DROP_FAULT]         = {"fault on the link", NOT_COUNTED, NOT_COUNTED},
 };
 /* clang-format on */
 
@@ -46,27 +47,38 @@ static int counter_of(const struct port *port, enum drop_reason reason)
 	return reasons[reason].counter;
 }
 
-void port_count_drop(struct port *port, enum drop_reason reason)
+static void count(struct port *port, int offset)
 {
-	int offset = counter_of(port, reason);
-
-	port->counters.drops[reason]++;
 	if (offset != NOT_COUNTED)
 		++*(uint64_t *)((char *)&port->counters + offset);
 }
 
-void port_count_offloaded_transmit(struct port *port, uint8_t sl, uint64_t packets, uint64_t words)
+void port_count_drop(struct port *port, enum drop_reason reason)
 {
-	port->counters.transmit_words_by_sl[sl & 15] += words;
-	port->counters.transmit_words += words;
-	port->counters.transmit_packets += packets;
-	port->counters.unicast_transmit_packets += packets;
+	port->counters.drops[reason]++;
+	count(port, counter_of(port, reason));
+	count(port, reasons[reason].detail);
 }
 
-void port_count_offloaded_receive(struct port *port, uint8_t sl, uint64_t packets, uint64_t words)
+static void count_level(struct level_counters levels[], const struct offloaded_packets *passed)
 {
-	port->counters.receive_words_by_sl[sl & 15] += words;
-	port->counters.receive_words += words;
-	port->counters.receive_packets += packets;
-	port->counters.unicast_receive_packets += packets;
+	levels[passed->sl & 15].sl_words += passed->words;
+	levels[passed->vl & 15].vl_words += passed->words;
+	levels[passed->vl & 15].vl_packets += passed->packets;
+}
+
+void port_count_offloaded_transmit(struct port *port, const struct offloaded_packets *sent)
+{
+	count_level(port->counters.transmit_levels, sent);
+	port->counters.transmit_words += sent->words;
+	port->counters.transmit_packets += sent->packets;
+	port->counters.unicast_transmit_packets += sent->packets;
+}
+
+void port_count_offloaded_receive(struct port *port, const struct offloaded_packets *received)
+{
+	count_level(port->counters.receive_levels, received);
+	port->counters.receive_words += received->words;
+	port->counters.receive_packets += received->packets;
+	port->counters.unicast_receive_packets += received->packets;
 }

@@ -63,7 +63,7 @@ enum frame_crc_state frame_check_crcs(const struct frame *frame)
 	return memcmp(expected, frame->crcs, ICRC_BYTES) == 0 ? FRAME_CRCS_RIGHT : FRAME_ICRC_WRONG;
 }
 
-void frame_flip_bit(struct frame *frame, uint64_t bit)
+uint64_t frame_flip_bit(struct frame *frame, uint64_t bit)
 {
 	uint32_t crc_offset = frame->has_icrc ? 0 : ICRC_BYTES;
 	uint32_t byte_count = frame_stored_bytes(frame);
@@ -78,6 +78,7 @@ void frame_flip_bit(struct frame *frame, uint64_t bit)
 		frame->bytes[byte] ^= mask;
 	else
 		frame->crcs[byte - byte_count + crc_offset] ^= mask;
+	return byte;
 }
 
 void frame_break_inside(struct frame *frame, uint64_t bit)
@@ -100,9 +101,9 @@ void frame_break_inside(struct frame *frame, uint64_t bit)
 	frame_renew_vcrc(frame);
 }
 
-void frame_break_on_wire(struct frame *frame, uint64_t bit)
+uint64_t frame_break_on_wire(struct frame *frame, uint64_t bit)
 {
 	if (!frame->has_crcs)
 		frame_append_crcs(frame);
-	frame_flip_bit(frame, bit);
+	return frame_flip_bit(frame, bit);
 }

@@ -25,13 +25,13 @@ void frame_renew_vcrc(struct frame *frame);
 enum frame_crc_state frame_check_crcs(const struct frame *frame);
 
 /* Flips one bit of the packet, ICRC or VCRC; the bit number is taken modulo their length. The frame
- * carries CRCs. */
-void frame_flip_bit(struct frame *frame, uint64_t bit);
+ * carries CRCs. Returns the index of the byte. */
+uint64_t frame_flip_bit(struct frame *frame, uint64_t bit);
 
 /* Flips one bit in the memory of the sending node: the packet has a correct VCRC and a wrong
  * ICRC. */
 void frame_break_inside(struct frame *frame, uint64_t bit);
-/* Flips one bit on the wire: the next port finds a wrong VCRC. */
-void frame_break_on_wire(struct frame *frame, uint64_t bit);
+/* Flips one bit on the wire: the next port finds a wrong VCRC. Returns the index of the byte. */
+uint64_t frame_break_on_wire(struct frame *frame, uint64_t bit);
 
 #endif

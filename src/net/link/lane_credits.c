@@ -30,6 +30,9 @@ void port_credits_init(struct port *port)
 		lane->lifetime_discards = 0;
 		lane->stalled_until = 0;
 	}
+	/* Flow control packets with Op = init, one for each VL in each direction. */
+	port->counters.transmit_flow_packets += port_data_vl_count(port);
+	port->counters.receive_flow_packets += port_data_vl_count(port);
 	port->queues->pacer.credits_due = 0;
 	port->queues->pacer.credits_flying = 0;
 	port->had_faults = port->faults != NULL;
@@ -79,6 +82,8 @@ bool port_credits_renew(struct port *port)
 
 		lane->fccl = renewed_limit(lane);
 	}
+	port->counters.transmit_flow_packets += port_data_vl_count(port);
+	port->peer->counters.receive_flow_packets += port_data_vl_count(port);
 	return port->peer->queues->pending != 0;
 }
 
@@ -129,6 +134,7 @@ unsigned port_credits_depart(struct port *port)
 	}
 	pacer->credits_flying = port->flow_control_is_lost ? 0 : pacer->credits_due;
 	pacer->credits_due = 0;
+	port->counters.transmit_flow_packets += count;
 	return count;
 }
 
@@ -141,6 +147,7 @@ bool port_credits_arrive(struct port *port)
 		struct vl_queue *lane = port_arrival_lane(port, (unsigned)__builtin_ctz(flying));
 		unsigned ahead = (unsigned)(lane->flying_fccl - lane->fccl) % CREDIT_MODULUS;
 
+		port->peer->counters.receive_flow_packets++;
 		/* Frames that left meanwhile have brought a later limit. */
 		if (ahead > CREDIT_WINDOW)
 			continue;

@@ -56,22 +56,31 @@ const char *drop_reason_name(enum drop_reason reason);
 /* Adds one to the specification's counter for this reason and to drops[reason]. */
 void port_count_drop(struct port *port, enum drop_reason reason);
 
+/* The words of one service level; the words and packets of the VL with the same number. */
+struct level_counters {
+	uint64_t sl_words;
+	uint64_t vl_words, vl_packets;
+};
+
 /* 64 bits each; the performance agent narrows them. Data is in units of 32-bit words. */
 struct link_counters {
-	/* For the lowest service levels, a packet that leaves touches one cache line here, and a
-	 * packet that arrives another one. */
+	/* For SL0 and VL0, a packet that leaves touches one cache line here, and a packet that
+	 * arrives another one. */
 	_Alignas(CACHE_LINE_BYTES) uint64_t transmit_words;
 	uint64_t transmit_packets, unicast_transmit_packets, multicast_transmit_packets;
-	uint64_t transmit_words_by_sl[SL_COUNT];
+	struct level_counters transmit_levels[SL_COUNT];
 	_Alignas(CACHE_LINE_BYTES) uint64_t receive_words;
 	uint64_t receive_packets, unicast_receive_packets, multicast_receive_packets;
-	uint64_t receive_words_by_sl[SL_COUNT];
+	struct level_counters receive_levels[SL_COUNT];
 	uint64_t symbol_errors, link_error_recovery, link_downed, receive_errors,
 		receive_remote_physical_errors;
 	uint64_t receive_switch_relay_errors, transmit_discards, transmit_constraint_errors,
 		receive_constraint_errors;
 	uint64_t local_link_integrity_errors, excessive_buffer_overruns, vl15_dropped,
 		transmit_wait, qp1_dropped;
+	uint64_t transmit_flow_packets, receive_flow_packets; /* flow control packets */
+	/* Parts of receive_errors and transmit_discards. */
+	uint64_t receive_physical_errors, receive_malformed_packets, transmit_lifetime_discards;
 	uint64_t drops[DROP_REASON_COUNT];
 };
 
@@ -87,6 +96,7 @@ struct port {
 	uint8_t number;
 	bool cable_is_down; /* "softib link down": the cable is plugged in and carries nothing */
 	bool flow_control_is_lost; /* a fault: all flow control packets of this port get lost */
+	bool counts_opcode;	   /* details->opcode */
 	struct link_errors errors;
 	uint32_t tap_count; /* number of captures at this port: fabric/tap.h */
 	struct node *node;
@@ -99,6 +109,7 @@ struct port {
 	struct congestion *congestion; /* NULL: off. net/link/congestion_state.h */
 	struct port_info info;
 	struct link_counters counters;
+	struct detail_counters *details; /* NULL: all zero. net/link/detail_counters.h */
 	uint16_t sl_to_vl_row_count;
 	uint64_t guid;
 	uint64_t *guids; /* GUIDInfo, info.guid_cap entries; end ports only */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "net/link/detail_counters.h"
 #include "net/link/lane_credits.h"
 #include "net/link/frame.h"
 #include "net/link/link_rate.h"
@@ -91,10 +92,8 @@ static uint16_t ready_lanes(const struct port *port)
 	return (uint16_t)ready;
 }
 
-static struct frame *take_arbitrated(struct port *port, time_ns now)
+static struct frame *take_arbitrated(struct port *port, uint16_t ready, time_ns now)
 {
-	uint16_t ready = ready_lanes(port);
-
 	unsigned lane_count = port_data_vl_count(port);
 	unsigned lost = (unsigned)ready >> lane_count;
 
@@ -118,22 +117,49 @@ static struct frame *take_arbitrated(struct port *port, time_ns now)
 	return frame;
 }
 
-/* PortXmitWait counts the ticks in which there were data to send but no credits (management
- * 6.1). */
-static void note_waiting(struct port *port, const struct frame *frame, time_ns now)
+static void settle_stop(struct port *port, time_ns now)
 {
 	struct port_queues *queues = port->queues;
 
-	if (!frame && !queues->is_waiting) {
-		queues->is_waiting = true;
-		queues->waiting_since = now;
-	}
-	if (!frame || !queues->is_waiting)
+	if (!queues->is_stopped || now <= queues->stopped_since)
 		return;
-	queues->is_waiting = false;
-	queues->wait_ns += now - queues->waiting_since;
+	queues->wait_ns += now - queues->stopped_since;
+	queues->stopped_since = now;
 	port->counters.transmit_wait += queues->wait_ns / XMIT_WAIT_TICK;
 	queues->wait_ns %= XMIT_WAIT_TICK;
+}
+
+/* The frames that the port waited with were discarded. */
+static void forget_waits(struct port *port)
+{
+	port->queues->is_stopped = false;
+	if (port->details)
+		port->details->waiting_lanes = 0;
+}
+
+/* PortXmitWait counts the ticks in which there were data to send but no credits, and
+ * PortVLXmitWait those of each VL (management 6.1). */
+static void note_waiting(struct port *port, const struct frame *frame, uint16_t waiting,
+			 time_ns now)
+{
+	struct port_queues *queues = port->queues;
+
+	if (!queues->is_waiting)
+		forget_waits(port);
+	settle_stop(port, now);
+	if (!frame && !queues->is_stopped)
+		queues->stopped_since = now;
+	queues->is_stopped = !frame;
+	port_note_waiting_lanes(port, waiting, now);
+	queues->is_waiting = waiting || !frame;
+}
+
+void port_settle_waits(struct port *port, time_ns now)
+{
+	if (!port->queues->is_waiting || !port->queues->pending)
+		forget_waits(port);
+	settle_stop(port, now);
+	port_settle_details(port, now);
 }
 
 struct frame *port_next_to_send(struct port *port, time_ns now)
@@ -145,10 +171,12 @@ struct frame *port_next_to_send(struct port *port, time_ns now)
 	if (queues->pending & (1u << VL_MANAGEMENT))
 		return take_first(port, VL_MANAGEMENT, now);
 
-	struct frame *frame = take_arbitrated(port, now);
+	uint16_t pending = queues->pending;
+	uint16_t ready = ready_lanes(port);
+	struct frame *frame = take_arbitrated(port, ready, now);
 
-	if (unlikely(!frame || queues->is_waiting))
-		note_waiting(port, frame, now);
+	if (unlikely(!frame || pending != ready || queues->is_waiting))
+		note_waiting(port, frame, (uint16_t)(pending & ~ready), now);
 	if (frame) {
 		struct vl_queue *queue = &queues->vls[frame->vl];
 
@@ -232,6 +260,13 @@ static void count_discard(const struct port *port, struct vl_queue *queue, time_
 	queue->lifetime_discards = 0;
 }
 
+static void end_waits(struct port *port, time_ns now)
+{
+	settle_stop(port, now);
+	port_note_waiting_lanes(port, 0, now);
+	port->queues->is_waiting = false;
+}
+
 struct frame *port_next_expired(struct port *port, time_ns switch_life, time_ns now,
 				enum drop_reason *ret_reason)
 {
@@ -253,7 +288,13 @@ struct frame *port_next_expired(struct port *port, time_ns switch_life, time_ns 
 		if (!is_stalled && waited)
 			count_discard(port, queue, now);
 		*ret_reason = is_stalled || waited ? DROP_HEAD_OF_QUEUE : DROP_LIFETIME;
-		return take_first(port, vl, now);
+
+		struct frame *frame = take_first(port, vl, now);
+
+		/* Nothing is left that could wait. */
+		if (!port->queues->pending && port->queues->is_waiting)
+			end_waits(port, now);
+		return frame;
 	}
 	return NULL;
 }

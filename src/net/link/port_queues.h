@@ -65,22 +65,20 @@ struct port_pacer {
 	struct rate_gate *gates;    /* static rate control: fabric/rate_gates.h */
 };
 
-/* The tick of PortXmitWait, as in PortSamplesControl.Tick. */
-#define XMIT_WAIT_TICK MICROSECONDS(1)
-
 /* Fields that every packet reads come first, in two cache lines. */
 struct port_queues {
 	_Alignas(CACHE_LINE_BYTES) struct port *port;
 	uint16_t pending; /* bit per VL that has frames */
 	bool endpoint_is_full;
 	bool has_waiter;	/* adapters: tell the owner when there is room to inject */
-	bool is_waiting;	/* has data to send and no credits for any of them */
+	bool is_waiting;	/* a VL has data to send and no credits */
 	bool is_awake;		/* in the fabric's ring of ports with work */
 	uint16_t watched_lives; /* the limits that `lifetime` was armed for; 0: not armed */
 	struct port_pacer pacer;
 	struct vl_arbiter arbiter;
 	struct timer lifetime; /* fires no later than the first frame is too old */
-	time_ns waiting_since;
+	bool is_stopped;       /* while is_waiting: no VL at all can send */
+	time_ns stopped_since;
 	time_ns wait_ns;		 /* waited, but less than a tick of PortXmitWait */
 	struct list arrivals;		 /* adapters: data for the endpoint */
 	struct list management_arrivals; /* adapters: VL15, never queued behind data */
@@ -125,6 +123,9 @@ static inline const struct frame *port_first_frame(const struct port *port)
 /* Takes out the frame that arbitration and credits let go next, or returns NULL. A frame of a data
  * VL that is no longer operational comes first; the caller drops it. */
 struct frame *port_next_to_send(struct port *port, time_ns now);
+
+/* Counts the waits of the port and of its VLs that have not ended, up to now. */
+void port_settle_waits(struct port *port, time_ns now);
 
 /* port_may_pass(): whether a frame of this many blocks would be sent at once if it were queued now,
  * because no other waits and the link is up; and by which table. port_pass() then has the effect of

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "net/link/congestion_state.h"
+#include "net/link/detail_counters.h"
 #include "net/link/fec.h"
 #include "net/link/lane_tables.h"
 #include "net/link/port_queues.h"
@@ -217,6 +218,7 @@ void node_release(struct node *node)
 		free(port->pkeys);
 		free(port->sl_to_vl);
 		port_release_congestion(port);
+		port_release_details(port);
 		free(port->congestion_agent);
 		port_queues_destroy(port);
 	}

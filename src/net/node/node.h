@@ -38,10 +38,11 @@ struct node {
 	uint32_t index;	  /* in the fabric, stable */
 	struct node_info info;
 	char description[NODE_DESCRIPTION_BYTES + 1];
-	char name[64];	     /* the node's id in the topology, for messages */
-	unsigned port_count; /* external ports */
-	struct port *ports;  /* [0] .. [port_count]; [0] is the switch's management port, unused on
-				adapters */
+	char name[64];		  /* the node's id in the topology, for messages */
+	unsigned port_count;	  /* external ports */
+	uint32_t offloaded_flows; /* whose packets pass this node without the fabric */
+	struct port *ports; /* [0] .. [port_count]; [0] is the switch's management port, unused on
+			       adapters */
 	/* switches */
 	struct switch_info switch_info;
 	uint8_t *lft;	     /* linear_fdb_cap entries */

@@ -5,6 +5,7 @@
 
 #include "fabric/congestion_control.h"
 #include "net/link/congestion_state.h"
+#include "net/link/detail_counters.h"
 #include "net/link/port_queues.h"
 
 enum { MARKS_OFFSET = LRH_BYTES + BTH_BYTES - 8, FECN = 0x80, BECN = 0x40 };
@@ -95,6 +96,19 @@ static void test_sources_slow_down_until_little_waits(void **state)
 		uint32_t with = run_incast(&controlled, is_reliable);
 		uint32_t without = run_incast(&plain, is_reliable);
 
+		const struct detail_counters *switch_details =
+			controlled.switch_node->ports[4].details;
+		const struct detail_counters *receiver = rig_host(&controlled, 4)->details;
+
+		/* What the ports count: marks that arrive, words that come back, and the time for
+		 * which the output was congested. */
+		assert_true(receiver->receive_fecn > 0);
+		assert_int_equal(receiver->sl_receive_fecn[0], receiver->receive_fecn);
+		assert_int_equal(receiver->receive_becn, 0);
+		assert_true(rig_host(&controlled, 1)->details->receive_becn > 0);
+		assert_in_range(switch_details->transmit_time_congested, 1, 400);
+		assert_int_equal(switch_details->vl_transmit_time_congested[0],
+				 switch_details->transmit_time_congested);
 		/* Without congestion control the buffers of all three inputs are full. */
 		assert_true(without > 3 * 2048 * 9 / 10);
 		assert_true(with < without / 3);

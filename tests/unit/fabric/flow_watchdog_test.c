@@ -5,6 +5,7 @@
 
 #include "fabric/link_faults.h"
 #include "fabric/movement.h"
+#include "net/link/detail_counters.h"
 #include "net/link/lane_credits.h"
 #include "wire/notice.h"
 #include "wire/smp.h"
@@ -54,6 +55,10 @@ static void test_credits_run_out_and_come_back_with_training(void **state)
 	assert_int_equal(host->counters.link_error_recovery, 0);
 	rig_run(&rig, PATIENCE);
 	assert_int_equal(host->counters.link_error_recovery, 1);
+	/* The watchdog of every data VL. */
+	assert_int_equal(host->details->vl_update_errors[0], 1);
+	assert_int_equal(host->details->vl_update_errors[7], 1);
+	assert_null(host->peer->details);
 	assert_true(port_is_active(host));
 	/* Waiting frames leave as far as the new credits allow. */
 	assert_true(rig.delivered_count > 0);

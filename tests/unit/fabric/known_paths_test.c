@@ -128,10 +128,8 @@ static void compare_ports(const struct port *queued, const struct port *passed)
 	assert_int_equal(a->receive_packets, b->receive_packets);
 	assert_int_equal(a->receive_words, b->receive_words);
 	assert_int_equal(a->unicast_receive_packets, b->unicast_receive_packets);
-	assert_memory_equal(a->transmit_words_by_sl, b->transmit_words_by_sl,
-			    sizeof(a->transmit_words_by_sl));
-	assert_memory_equal(a->receive_words_by_sl, b->receive_words_by_sl,
-			    sizeof(a->receive_words_by_sl));
+	assert_memory_equal(a->transmit_levels, b->transmit_levels, sizeof(a->transmit_levels));
+	assert_memory_equal(a->receive_levels, b->receive_levels, sizeof(a->receive_levels));
 	assert_memory_equal(a->drops, b->drops, sizeof(a->drops));
 	assert_int_equal(a->receive_errors, b->receive_errors);
 	assert_int_equal(a->transmit_discards, b->transmit_discards);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include "fabric/link_faults.h"
+#include "net/link/detail_counters.h"
 #include "net/link/lane_credits.h"
 
 enum { PACKETS = 400, PAYLOAD_BYTES = 256, SEED = 11 };
@@ -123,6 +124,9 @@ static void test_the_next_port_counts_what_broke_on_the_wire(void **state)
 	assert_int_equal(delivered(), PACKETS - counts()->corrupted);
 	assert_int_equal(rig.switch_node->ports[1].counters.drops[DROP_VCRC], counts()->corrupted);
 	assert_int_equal(rig.switch_node->ports[1].counters.receive_errors, counts()->corrupted);
+	/* The links of this fabric have an extended speed with Reed-Solomon codes. */
+	assert_int_equal(rig.switch_node->ports[1].details->lanes.uncorrectable_blocks,
+			 counts()->corrupted);
 	end();
 }
 

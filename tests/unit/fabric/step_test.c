@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "fabric/link_faults.h"
 
+#include "net/link/detail_counters.h"
 #include "net/link/lane_credits.h"
 
 static void inject(struct rig *rig, unsigned host, struct frame *frame, time_ns now)
@@ -42,6 +43,37 @@ static void test_packet_crosses_a_switch_and_is_counted(void **state)
 		assert_int_equal(hops[i]->peer->counters.receive_words, words);
 		assert_int_equal(hops[i]->peer->counters.unicast_receive_packets, 1);
 	}
+	rig_release(&rig);
+}
+
+/* Each port counts on the lane of its own link, and one port the opcode that it was told to. */
+static void test_packets_are_counted_by_lane_and_opcode(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	rig_host(&rig, 1)->sl_to_vl[0][0] = 2;
+	rig.switch_node->ports[2].sl_to_vl[1][0] = 5;
+
+	struct frame *frame = rig_data_frame(&rig, 1, 2, 256);
+	uint8_t opcode = frame->bytes[LRH_BYTES];
+
+	assert_int_equal(port_count_opcode(&rig.switch_node->ports[1], (uint8_t)(opcode + 1)), 0);
+	assert_int_equal(port_count_opcode(rig_host(&rig, 2), opcode), 0);
+	inject(&rig, 1, frame, 0);
+	rig_run(&rig, 0);
+
+	uint64_t words = (LRH_BYTES + BTH_BYTES + 256 + ICRC_BYTES) / 4;
+
+	assert_int_equal(rig_host(&rig, 1)->counters.transmit_levels[2].vl_words, words);
+	assert_int_equal(rig.switch_node->ports[1].counters.receive_levels[2].vl_packets, 1);
+	assert_int_equal(rig.switch_node->ports[2].counters.transmit_levels[5].vl_packets, 1);
+	assert_int_equal(rig_host(&rig, 2)->counters.receive_levels[5].vl_words, words);
+	assert_int_equal(rig_host(&rig, 2)->counters.receive_levels[0].vl_words, 0);
+	assert_int_equal(rig.switch_node->ports[1].details->opcode.packets, 0);
+	assert_int_equal(rig_host(&rig, 2)->details->opcode.packets, 1);
+	assert_int_equal(rig_host(&rig, 2)->details->opcode.vl_words[5], words);
 	rig_release(&rig);
 }
 
@@ -169,6 +201,8 @@ static void test_head_of_queue_lifetime_discards_what_waits_too_long(void **stat
 	rig_run(&rig, deadline);
 	assert_int_equal(output->counters.transmit_discards, 1);
 	assert_int_equal(output->counters.drops[DROP_HEAD_OF_QUEUE], 1);
+	assert_int_equal(output->details->vl_congestion[0], 1);
+	assert_true(output->details->vl_transmit_wait[0] > 0);
 	assert_int_equal(rig.gone_count, 1);
 	assert_int_equal(rig.gone_reason, DROP_HEAD_OF_QUEUE);
 	rig_release(&rig);
@@ -391,6 +425,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_packet_crosses_a_switch_and_is_counted),
+		cmocka_unit_test(test_packets_are_counted_by_lane_and_opcode),
 		cmocka_unit_test(test_packets_of_a_flow_stay_in_order),
 		cmocka_unit_test(test_full_endpoint_pushes_back_to_the_sender),
 		cmocka_unit_test(test_packets_on_lost_lanes_are_dropped_when_credits_come),

@@ -2,6 +2,7 @@
 /* Walked paths end where packets end, for the same reason. */
 #include "base/bytes.h"
 #include "fabric/known_paths.h"
+#include "net/link/detail_counters.h"
 #include "rig.h"
 
 static struct fabric_path walk(struct rig *rig, uint16_t dlid, uint16_t pkey)
@@ -29,7 +30,44 @@ static void test_path_names_its_hops_lanes_and_mtu(void **state)
 	assert_ptr_equal(path.hops[0].input, &rig.switch_node->ports[1]);
 	assert_ptr_equal(path.hops[1].output, &rig.switch_node->ports[3]);
 	assert_int_equal(path.hops[1].vl, 5);
+	assert_int_equal(path.hops[0].return_vl, 0);
 	assert_int_equal(path.mtu_code, MTU_2048);
+	rig_release(&rig);
+}
+
+/* Responses go by the tables of the ports that they leave by. */
+static void test_path_names_the_lanes_of_responses(void **state)
+{
+	struct rig rig;
+	struct fabric_path path;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	rig_host(&rig, 3)->sl_to_vl[0][0] = 6;	      /* on the last cable */
+	rig.switch_node->ports[1].sl_to_vl[3][0] = 7; /* from port 3 to port 1 */
+	path = walk(&rig, 3, 0xffff);
+	assert_int_equal(path.hops[0].vl, 0);
+	assert_int_equal(path.hops[1].vl, 0);
+	assert_int_equal(path.hops[0].return_vl, 7);
+	assert_int_equal(path.hops[1].return_vl, 6);
+	rig_release(&rig);
+}
+
+/* Programs that send past the fabric count no opcodes, so they must not send past this port. */
+static void test_port_that_counts_an_opcode_is_watched(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	assert_false(walk(&rig, 3, 0xffff).is_watched);
+	assert_int_equal(port_count_opcode(rig_host(&rig, 3), 0x0a), 0);
+	assert_true(walk(&rig, 3, 0xffff).is_watched);
+	assert_false(walk(&rig, 2, 0xffff).is_watched);
+	port_stop_opcode(rig_host(&rig, 3));
+	/* Also where the responses arrive. */
+	assert_int_equal(port_count_opcode(rig_host(&rig, 1), 0x11), 0);
+	assert_true(walk(&rig, 3, 0xffff).is_watched);
 	rig_release(&rig);
 }
 
@@ -196,6 +234,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_path_names_its_hops_lanes_and_mtu),
+		cmocka_unit_test(test_path_names_the_lanes_of_responses),
+		cmocka_unit_test(test_port_that_counts_an_opcode_is_watched),
 		cmocka_unit_test(test_own_lid_is_a_path_of_no_hops),
 		cmocka_unit_test(test_verdict_says_why_and_where),
 		cmocka_unit_test(test_loop_in_the_tables_is_found),

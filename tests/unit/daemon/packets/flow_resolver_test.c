@@ -128,6 +128,10 @@ static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 			 before_in.receive_packets + 10);
 	assert_int_equal(fixture_port("h2")->counters.receive_words, before_in.receive_words + 300);
 	assert_int_equal(fixture_port("h2")->peer->counters.transmit_packets, before_switch + 10);
+	assert_int_equal(fixture_port("h1")->counters.transmit_levels[0].vl_packets,
+			 before_out.transmit_levels[0].vl_packets + 10);
+	assert_int_equal(fixture_port("h2")->counters.receive_levels[0].vl_words,
+			 before_in.receive_levels[0].vl_words + 300);
 	/* Counters that go backwards are ignored. */
 	a.flows[answer.flow_slot].packets = 3;
 	flows_fold_all(&softibd->core);
@@ -155,6 +159,56 @@ static void test_what_came_back_is_counted_the_other_way(void **state)
 	assert_int_equal(fixture_port("h1")->counters.transmit_packets, before_a.transmit_packets);
 }
 
+/* Every cable counts on the lane that its own tables give the service level, in each direction. */
+static void test_lanes_are_those_of_each_hop(void **state)
+{
+	struct port *source = fixture_port("h1"), *destination = fixture_port("h2");
+	uint8_t *out = &source->sl_to_vl[0][0];
+	uint8_t *back = &destination->sl_to_vl[0][0];
+	struct resolve_answer answer;
+
+	(void)state;
+	*out = 1;
+	*back = 3;
+	softibd->core.paths_changed = true;
+	answer = resolve(PKEY_DEFAULT_FULL);
+
+	struct link_counters before_out = source->counters, before_in = destination->counters;
+
+	a.flows[answer.flow_slot].packets += 10;
+	a.flows[answer.flow_slot].words += 300;
+	a.flows[answer.flow_slot].returned_packets += 5;
+	a.flows[answer.flow_slot].returned_words += 50;
+	flows_fold_all(&softibd->core);
+	assert_int_equal(source->counters.transmit_levels[1].vl_packets,
+			 before_out.transmit_levels[1].vl_packets + 10);
+	assert_int_equal(source->peer->counters.receive_levels[1].vl_words, 300);
+	assert_int_equal(destination->counters.receive_levels[0].vl_words,
+			 before_in.receive_levels[0].vl_words + 300);
+	assert_int_equal(destination->counters.transmit_levels[3].vl_packets, 5);
+	assert_int_equal(source->counters.receive_levels[0].vl_words,
+			 before_out.receive_levels[0].vl_words + 50);
+	*out = *back = 0;
+	softibd->core.paths_changed = true;
+	(void)resolve(PKEY_DEFAULT_FULL);
+}
+
+/* Only a node that a flow passes makes softibd look at the counters of all programs. */
+static void test_nodes_without_flows_cost_nothing(void **state)
+{
+	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);
+	uint64_t before = fixture_port("h1")->counters.transmit_packets;
+	struct node idle = {0};
+
+	(void)state;
+	a.flows[answer.flow_slot].packets += 4;
+	flows_fold_at(&softibd->core, &idle);
+	assert_int_equal(fixture_port("h1")->counters.transmit_packets, before);
+	assert_true(fixture_port("h1")->node->offloaded_flows > 0);
+	flows_fold_at(&softibd->core, fixture_port("h1")->node);
+	assert_int_equal(fixture_port("h1")->counters.transmit_packets, before + 4);
+}
+
 static void test_without_offload_nobody_gets_a_ring(void **state)
 {
 	(void)state;
@@ -173,6 +227,8 @@ int main(void)
 		cmocka_unit_test(test_a_change_of_paths_shows_in_the_generation),
 		cmocka_unit_test(test_what_a_flow_sent_is_counted_at_every_hop_once),
 		cmocka_unit_test(test_what_came_back_is_counted_the_other_way),
+		cmocka_unit_test(test_lanes_are_those_of_each_hop),
+		cmocka_unit_test(test_nodes_without_flows_cost_nothing),
 		cmocka_unit_test(test_without_offload_nobody_gets_a_ring),
 	};
 

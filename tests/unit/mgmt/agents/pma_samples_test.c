@@ -6,11 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "agent_fixture.h"
+#include "net/link/detail_counters.h"
 #include "wire/performance.h"
 
 static struct port_samples_control control;
 
-static int ask(enum mad_method method, uint16_t attribute)
+static int ask_node(struct node *node, enum mad_method method, uint16_t attribute)
 {
 	const struct mad_header header = {
 		.base_version = 1,
@@ -23,10 +24,15 @@ static int ask(enum mad_method method, uint16_t attribute)
 
 	mad_header_encode(&header, request.bytes);
 	port_samples_control_encode(&control, request.bytes + 64);
-	assert_int_equal(gsa_receive(&fixture.environment, &fixture.hub, 0, fixture.now, &request,
-				     &fixture.answer),
-			 AGENT_ANSWERED);
+	assert_int_equal(
+		gsa_receive(&fixture.environment, node, 0, fixture.now, &request, &fixture.answer),
+		AGENT_ANSWERED);
 	return get_be16(fixture.answer.bytes + 4);
+}
+
+static int ask(enum mad_method method, uint16_t attribute)
+{
+	return ask_node(&fixture.hub, method, attribute);
 }
 
 static struct port_samples_result result(void)
@@ -124,13 +130,102 @@ static void test_control_says_what_can_be_sampled(void **state)
 	assert_int_equal(shown.counter_width, 4);
 	assert_int_equal(shown.sample_status, SAMPLE_DONE);
 	assert_int_equal(shown.counter_select0, 0);
+	/* Every option but PortXmitQueue (bit 1); the congestion of VLs at switches only (bit 48).
+	 */
+	assert_int_equal(shown.option_mask, 0x01ff00001ffffffc);
+}
+
+/* Counters of one VL have its number in bits 11:8. */
+static void test_counters_of_lanes_can_be_sampled(void **state)
+{
+	(void)state;
+	struct port *port = &fixture.hub.ports[2];
+	struct detail_counters *details = port_obtain_details(port);
+
+	control.counter_select0 = SAMPLE_VL_XMIT_DATA | 3 << SAMPLE_VL_SHIFT;
+	control.counter_select1 = SAMPLE_VL_RCV_PACKETS | 15 << SAMPLE_VL_SHIFT;
+	control.counter_select2 = SAMPLE_VL_XMIT_WAIT | 1 << SAMPLE_VL_SHIFT;
+	control.counter_select3 = SAMPLE_DLID_MAPPING_ERRORS;
+	control.counter_select4 = SAMPLE_SW_PORT_VL_CONGESTION;
+	assert_int_equal(ask(MAD_SET, ATTRIBUTE_PORT_SAMPLES_CONTROL), 0);
+	run_to(MICROSECONDS(1000));
+	port->counters.transmit_levels[3].vl_words += 11;
+	port->counters.transmit_levels[2].vl_words += 99;
+	port->counters.receive_levels[15].vl_packets += 12;
+	details->vl_transmit_wait[1] += 13;
+	port->counters.drops[DROP_NO_ROUTE] += 14;
+	details->vl_congestion[0] += 15;
+	run_to(MICROSECONDS(6000));
+	assert_int_equal(result().counter0, 11);
+	assert_int_equal(result().counter1, 12);
+	assert_int_equal(result().counter2, 13);
+	assert_int_equal(result().counter3, 14);
+	assert_int_equal(result().counter4, 15);
+}
+
+/* The port counts the opcode of a sample while the sample lasts. */
+static void test_sample_of_an_opcode_counts_it_and_stops(void **state)
+{
+	(void)state;
+	struct port *port = &fixture.hub.ports[2];
+
+	control.op_code = 0x64;
+	control.counter_select0 = SAMPLE_OP_RCV_PACKETS;
+	assert_int_equal(ask(MAD_SET, ATTRIBUTE_PORT_SAMPLES_CONTROL), 0);
+	assert_true(port->counts_opcode);
+	assert_int_equal(port->details->opcode.opcode, 0x64);
+	run_to(MICROSECONDS(1000));
+	port->details->opcode.packets += 6;
+	run_to(MICROSECONDS(6000));
+	assert_int_equal(result().counter0, 6);
+	assert_false(port->counts_opcode);
+	assert_int_equal(fixture.paths_changed_count, 2);
+}
+
+/* A manager that samples every node of a large fabric must not wait for all of them each time. */
+static void test_samples_of_many_nodes_end_each_in_its_time(void **state)
+{
+	enum { NODES = 300 };
+	static struct node nodes[NODES];
+
+	(void)state;
+	for (unsigned i = 0; i < NODES; i++) {
+		assert_int_equal(node_init(&nodes[i], NODE_SWITCH, 2, 1000 + i, "many"), 0);
+		control.sample_start = 1 + NODES - i;
+		control.sample_interval = 1;
+		control.tag = (uint16_t)i;
+		assert_int_equal(ask_node(&nodes[i], MAD_SET, ATTRIBUTE_PORT_SAMPLES_CONTROL), 0);
+	}
+	assert_int_equal(agent_deadline(&fixture.memory), MICROSECONDS(2));
+	run_to(MICROSECONDS(100));
+	for (unsigned i = 0; i < NODES; i++) {
+		struct port_samples_result shown;
+
+		assert_int_equal(ask_node(&nodes[i], MAD_GET, ATTRIBUTE_PORT_SAMPLES_RESULT), 0);
+		port_samples_result_decode(fixture.answer.bytes + 64, &shown);
+		assert_int_equal(shown.tag, i);
+		assert_int_equal(shown.sample_status, NODES - i + 2 <= 100   ? SAMPLE_DONE
+						      : NODES - i + 1 <= 100 ? SAMPLE_RUNNING
+									     : SAMPLE_STARTING);
+		agent_memory_forget(&fixture.memory, &nodes[i]);
+		node_release(&nodes[i]);
+	}
+	assert_int_equal(agent_deadline(&fixture.memory), TIME_NEVER);
 }
 
 static void test_unknown_ports_and_counters_are_refused(void **state)
 {
 	(void)state;
-	control.counter_select3 = SAMPLE_XMIT_WAIT + 1;
-	assert_int_equal(ask(MAD_SET, ATTRIBUTE_PORT_SAMPLES_CONTROL), MAD_STATUS_BAD_FIELD);
+	static const uint16_t unknown[] = {SAMPLE_XMIT_WAIT + 1, 0x4000, 0x4017, 0x4031, 0x8001,
+					   /* These are not counted by VL. */
+					   SAMPLE_XMIT_DATA | 1 << SAMPLE_VL_SHIFT,
+					   SAMPLE_LOOPING_ERRORS | 1 << SAMPLE_VL_SHIFT};
+
+	for (size_t i = 0; i < ARRAY_COUNT(unknown); i++) {
+		control.counter_select3 = unknown[i];
+		assert_int_equal(ask(MAD_SET, ATTRIBUTE_PORT_SAMPLES_CONTROL),
+				 MAD_STATUS_BAD_FIELD);
+	}
 	control.counter_select3 = 0;
 	control.port_select = 5;
 	assert_int_equal(ask(MAD_SET, ATTRIBUTE_PORT_SAMPLES_CONTROL), MAD_STATUS_BAD_FIELD);
@@ -156,6 +251,9 @@ int main(void)
 		TEST(test_sample_counts_between_its_begin_and_end),
 		TEST(test_set_while_sampling_changes_nothing),
 		TEST(test_control_says_what_can_be_sampled),
+		TEST(test_counters_of_lanes_can_be_sampled),
+		TEST(test_sample_of_an_opcode_counts_it_and_stops),
+		TEST(test_samples_of_many_nodes_end_each_in_its_time),
 		TEST(test_unknown_ports_and_counters_are_refused),
 		TEST(test_forgotten_node_samples_nothing),
 	};

@@ -8,7 +8,7 @@
 #include "agent_fixture.h"
 #include "wire/performance.h"
 
-enum { OTHER_ATTRIBUTE = 0x0017 };
+enum { OTHER_ATTRIBUTE = 0x0020 };
 
 static uint8_t data[PERFORMANCE_DATA_BYTES];
 
@@ -50,8 +50,8 @@ static void test_class_port_info_says_what_is_counted(void **state)
 	(void)state;
 	assert_int_equal(ask(&fixture.hub, MAD_GET, ATTRIBUTE_CLASS_PORT_INFO), 0);
 	assert_int_equal(answer()[0], 1);
-	/* AllPortSelect, ExtendedWidth, XmitWait, QP1Dropped. */
-	assert_int_equal(get_be16(answer() + 2), 0x9300);
+	/* AllPortSelect, ExtendedWidth, XmitWait, RSFEC, QP1Dropped. */
+	assert_int_equal(get_be16(answer() + 2), 0xd300);
 	assert_int_equal(ask(&fixture.hub, MAD_SET, ATTRIBUTE_CLASS_PORT_INFO),
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 }
@@ -152,17 +152,23 @@ static void test_details_tell_why_packets_were_dropped(void **state)
 	(void)state;
 	struct link_counters *counters = &fixture.hub.ports[2].counters;
 
-	counters->drops[DROP_MALFORMED] = 2;
+	counters->receive_physical_errors = 1;
+	counters->receive_malformed_packets = 2;
+	counters->drops[DROP_OVERRUN] = 4;
+	counters->transmit_lifetime_discards = 9;
 	counters->drops[DROP_NO_ROUTE] = 3;
 	counters->drops[DROP_LOOPING] = 70000;
 	counters->drops[DROP_MTU] = 5;
 	counters->drops[DROP_HEAD_OF_QUEUE] = 6;
 	assert_int_equal(ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_RCV_ERROR_DETAILS), 0);
+	assert_int_equal(get_be16(answer() + 4), 1);
 	assert_int_equal(get_be16(answer() + 6), 2);
+	assert_int_equal(get_be16(answer() + 8), 4);
 	assert_int_equal(get_be16(answer() + 10), 3);
 	assert_int_equal(get_be16(answer() + 14), 0xffff);
 	assert_int_equal(ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_XMIT_DISCARD_DETAILS), 0);
 	assert_int_equal(get_be16(answer() + 6), 5);
+	assert_int_equal(get_be16(answer() + 8), 9);
 	assert_int_equal(get_be16(answer() + 10), 6);
 	put_be16(data + 2, 1 << 1);
 	assert_int_equal(ask(&fixture.hub, MAD_SET, ATTRIBUTE_PORT_XMIT_DISCARD_DETAILS), 0);
@@ -176,8 +182,8 @@ static void test_data_are_counted_by_service_level(void **state)
 	struct link_counters *counters = &fixture.hub.ports[2].counters;
 
 	for (unsigned sl = 0; sl < 16; sl++) {
-		counters->transmit_words_by_sl[sl] = 100 + sl;
-		counters->receive_words_by_sl[sl] = 0x100000000 + sl;
+		counters->transmit_levels[sl].sl_words = 100 + sl;
+		counters->receive_levels[sl].sl_words = 0x100000000 + sl;
 	}
 	assert_int_equal(ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_XMIT_DATA_SL), 0);
 	for (unsigned sl = 0; sl < 16; sl++)
@@ -186,8 +192,24 @@ static void test_data_are_counted_by_service_level(void **state)
 	assert_int_equal(get_be32(answer() + 4 + 4 * 9), 0xffffffff);
 	put_be16(data + 2, 1 << 9);
 	assert_int_equal(ask(&fixture.hub, MAD_SET, ATTRIBUTE_PORT_RCV_DATA_SL), 0);
-	assert_int_equal(counters->receive_words_by_sl[9], 0);
-	assert_int_equal(counters->receive_words_by_sl[10], 0x100000000 + 10);
+	assert_int_equal(counters->receive_levels[9].sl_words, 0);
+	assert_int_equal(counters->receive_levels[10].sl_words, 0x100000000 + 10);
+}
+
+static void test_flow_control_packets_are_counted(void **state)
+{
+	(void)state;
+	struct link_counters *counters = &fixture.hub.ports[2].counters;
+
+	counters->transmit_flow_packets = 0x01020304;
+	counters->receive_flow_packets = UINT64_C(1) << 32;
+	assert_int_equal(ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_FLOW_CTL_COUNTERS), 0);
+	assert_int_equal(get_be32(answer() + 4), 0x01020304);
+	assert_int_equal(get_be32(answer() + 8), 0xffffffff);
+	put_be16(data + 2, 1 << 1);
+	assert_int_equal(ask(&fixture.hub, MAD_SET, ATTRIBUTE_PORT_FLOW_CTL_COUNTERS), 0);
+	assert_int_equal(counters->transmit_flow_packets, 0x01020304);
+	assert_int_equal(counters->receive_flow_packets, 0);
 }
 
 static void test_other_attributes_methods_and_versions_are_refused(void **state)
@@ -220,6 +242,7 @@ int main(void)
 		TEST(test_port_select_must_name_a_port),
 		TEST(test_details_tell_why_packets_were_dropped),
 		TEST(test_data_are_counted_by_service_level),
+		TEST(test_flow_control_packets_are_counted),
 		TEST(test_other_attributes_methods_and_versions_are_refused),
 	};
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "net/link/congestion_state.h"
+#include "net/link/detail_counters.h"
 #include "net/link/port_queues.h"
 
 enum { SL = 5 };
@@ -24,6 +25,7 @@ static void port_with(struct port *port, struct congestion_marking marking)
 static void port_end(struct port *port)
 {
 	port_release_congestion(port);
+	port_release_details(port);
 	port_queues_destroy(port);
 }
 
@@ -37,7 +39,7 @@ static void test_threshold_says_how_much_may_wait(void **state)
 		port_with(&port, (struct congestion_marking){.threshold = threshold});
 		for (unsigned blocks = 0; blocks <= 4096 && !first; blocks++) {
 			port.queues->vls[0].block_count = blocks;
-			if (port_marks_congestion(&port, 0, 1))
+			if (port_marks_congestion(&port, 0, 1, 0))
 				first = blocks;
 		}
 		assert_int_equal(first, threshold ? 128 * (16 - threshold) : 0);
@@ -55,11 +57,37 @@ static void test_one_of_rate_and_one_is_marked(void **state)
 				 .threshold = 15, .marking_rate = 3, .packet_blocks_min = 2});
 	port.queues->vls[0].block_count = 1000;
 	for (unsigned i = 0; i < 100; i++) {
-		marked += port_marks_congestion(&port, 0, 2);
+		marked += port_marks_congestion(&port, 0, 2, 0);
 		/* Too short to be eligible. */
-		assert_false(port_marks_congestion(&port, 0, 1));
+		assert_false(port_marks_congestion(&port, 0, 1, 0));
 	}
 	assert_int_equal(marked, 25);
+	port_end(&port);
+}
+
+/* A lane is congested from the first packet that finds it so to the first that does not. */
+static void test_time_in_congestion_is_counted(void **state)
+{
+	struct port port;
+
+	(void)state;
+	port_with(&port, (struct congestion_marking){.threshold = 15, .marking_rate = 100});
+	assert_false(port_marks_congestion(&port, 0, 1, MICROSECONDS(1)));
+	assert_null(port.details);
+	port.queues->vls[0].block_count = 1000;
+	assert_false(port_marks_congestion(&port, 0, 1, MICROSECONDS(5)));
+	assert_false(port_marks_congestion(&port, 0, 1, MICROSECONDS(9)));
+	port.queues->vls[0].block_count = 1;
+	assert_false(port_marks_congestion(&port, 0, 1, MICROSECONDS(12)));
+	assert_int_equal(port.details->vl_transmit_time_congested[0], 7);
+	assert_int_equal(port.details->transmit_time_congested, 7);
+	/* A queue that was emptied otherwise is noticed by the review. */
+	port.queues->vls[0].block_count = 1000;
+	assert_false(port_marks_congestion(&port, 0, 1, MICROSECONDS(20)));
+	port.queues->vls[0].block_count = 0;
+	port_review_congestion(&port, MICROSECONDS(23));
+	port_settle_details(&port, MICROSECONDS(40));
+	assert_int_equal(port.details->transmit_time_congested, 10);
 	port_end(&port);
 }
 
@@ -71,9 +99,9 @@ static void test_victims_are_marked_only_if_asked_for(void **state)
 	port_with(&port, (struct congestion_marking){.threshold = 15});
 	port.queues->vls[0].block_count = 1000;
 	port.queues->vls[0].fccl = 0; /* no credits: the congestion is elsewhere */
-	assert_false(port_marks_congestion(&port, 0, 1));
+	assert_false(port_marks_congestion(&port, 0, 1, 0));
 	port.congestion->marking.marks_victims = true;
-	assert_true(port_marks_congestion(&port, 0, 1));
+	assert_true(port_marks_congestion(&port, 0, 1, 0));
 	port_end(&port);
 }
 
@@ -214,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threshold_says_how_much_may_wait),
 		cmocka_unit_test(test_one_of_rate_and_one_is_marked),
+		cmocka_unit_test(test_time_in_congestion_is_counted),
 		cmocka_unit_test(test_victims_are_marked_only_if_asked_for),
 		cmocka_unit_test(test_index_rises_to_its_limit_and_is_forgotten_step_by_step),
 		cmocka_unit_test(test_table_gives_shift_and_multiplier),

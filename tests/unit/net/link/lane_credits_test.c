@@ -154,6 +154,11 @@ static void test_room_counts_when_its_flow_control_packet_arrives(void **state)
 	assert_non_null(port_next_to_send(&pair.a, 0));
 	assert_int_equal(port_credits_depart(&pair.b), 0);
 	assert_false(port_credits_arrive(&pair.b));
+	/* Eight data VLs had one with Op = init in each direction. */
+	assert_int_equal(pair.b.counters.transmit_flow_packets, 8 + 2);
+	assert_int_equal(pair.a.counters.receive_flow_packets, 8 + 2);
+	assert_int_equal(pair.a.counters.transmit_flow_packets, 8);
+	assert_int_equal(pair.b.counters.receive_flow_packets, 8);
 	pair_release(&pair);
 }
 

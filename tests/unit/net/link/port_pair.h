@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
+#include "net/link/detail_counters.h"
 #include "net/link/frame.h"
 #include "net/link/lane_credits.h"
 #include "net/link/link.h"
@@ -47,6 +48,8 @@ static inline void pair_init(struct pair *pair)
 
 static inline void pair_release(struct pair *pair)
 {
+	port_release_details(&pair->a);
+	port_release_details(&pair->b);
 	port_queues_destroy(&pair->a);
 	port_queues_destroy(&pair->b);
 	frame_pool_release(&pair->pool);

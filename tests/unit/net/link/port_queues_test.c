@@ -252,6 +252,64 @@ static void test_switch_lifetime_ends_what_waits_for_credits(void **state)
 	pair_release(&pair);
 }
 
+/* A lane without credits waits while another one sends; only that lane's ticks are counted. */
+static void test_each_lane_waits_for_its_own_credits(void **state)
+{
+	struct pair pair;
+	uint16_t fccl;
+
+	(void)state;
+	pair_init(&pair);
+	fccl = pair.a.queues->vls[1].fccl;
+	pair.a.queues->vls[1].fccl = pair.a.queues->vls[1].fctbs;
+	port_arbitration_set(&pair.a, TABLE_LOW, 0, 0, 64);
+	port_arbitration_set(&pair.a, TABLE_LOW, 1, 1, 64);
+	put(&pair, 1, 1, MICROSECONDS(1));
+	put(&pair, 0, 1, MICROSECONDS(1));
+
+	struct frame *frame = port_next_to_send(&pair.a, MICROSECONDS(1));
+
+	assert_int_equal(frame->vl, 0);
+	frame_give_back(&pair.pool, frame);
+	/* From here on nothing at all can be sent. */
+	assert_null(port_next_to_send(&pair.a, MICROSECONDS(3)));
+	port_settle_waits(&pair.a, MICROSECONDS(6));
+	assert_int_equal(pair.a.details->vl_transmit_wait[1], 5);
+	assert_int_equal(pair.a.details->vl_transmit_wait[0], 0);
+	assert_int_equal(pair.a.counters.transmit_wait, 3);
+	pair.a.queues->vls[1].fccl = fccl;
+	frame = port_next_to_send(&pair.a, MICROSECONDS(10));
+	assert_int_equal(frame->vl, 1);
+	frame_give_back(&pair.pool, frame);
+	port_settle_waits(&pair.a, MICROSECONDS(20));
+	assert_int_equal(pair.a.details->vl_transmit_wait[1], 9);
+	assert_int_equal(pair.a.counters.transmit_wait, 7);
+	pair_release(&pair);
+}
+
+/* A wait that ends because the frame was too old was a wait, too. */
+static void test_wait_ends_with_the_last_discard(void **state)
+{
+	enum drop_reason reason;
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.operational_vls = 1;
+	pair.a.queues->vls[0].fccl = pair.a.queues->vls[0].fctbs;
+	put(&pair, 0, 1, 0)->node_entered_at = 0;
+	assert_null(port_next_to_send(&pair.a, 0));
+
+	struct frame *frame = port_next_expired(&pair.a, 4096, MICROSECONDS(5), &reason);
+
+	assert_non_null(frame);
+	frame_give_back(&pair.pool, frame);
+	port_settle_waits(&pair.a, MICROSECONDS(50));
+	assert_int_equal(pair.a.counters.transmit_wait, 5);
+	assert_int_equal(pair.a.details->vl_transmit_wait[0], 5);
+	pair_release(&pair);
+}
+
 /* Ticks of a microsecond in which there was a frame and no credit for it; fractions add up. */
 static void test_waiting_for_credits_is_counted_in_ticks(void **state)
 {
@@ -296,6 +354,8 @@ int main(void)
 		cmocka_unit_test(test_lane_that_stalls_discards_at_once),
 		cmocka_unit_test(test_lane_that_moves_does_not_stall),
 		cmocka_unit_test(test_switch_lifetime_ends_what_waits_for_credits),
+		cmocka_unit_test(test_each_lane_waits_for_its_own_credits),
+		cmocka_unit_test(test_wait_ends_with_the_last_discard),
 		cmocka_unit_test(test_waiting_for_credits_is_counted_in_ticks),
 	};
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commands of the built-in performance manager.
+ *
+ *   {"command":"perf-sweep","clear":bool,"thresholds":{"symbol_error":10,...},"interval":SECONDS,
+ *	"details":"h1:1"}
+ *	-> "number": the sweep that has begun or is to follow; the fields may be left out
+ *   {"command":"perf-report","part":"summary","top":N,"from":N} -> the part, as in
+ *	mgmt/perf/perf_report.h, with "rows" and "next" while there are more
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/commands.h"
+#include "daemon/control/request_fields.h"
+#include "daemon/daemon.h"
+#include "launch/start_options.h"
+#include "mgmt/perf/perf_report.h"
+
+/* Rows that fit into a control message. */
+enum { ROWS_PER_PAGE = 60, PORT_ROWS_PER_PAGE = 16 };
+
+static bool set_thresholds(struct perf_manager *manager, const json_t *request,
+			   struct reply *ret_reply)
+{
+	struct perf_thresholds thresholds = manager->options.thresholds;
+	const json_t *value;
+	const char *name;
+
+	json_object_foreach (json_object_get(request, "thresholds"), name, value) {
+		if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+		    !perf_thresholds_set(&thresholds, name, (uint64_t)json_integer_value(value))) {
+			reply_error(ret_reply, EINVAL, "there is no threshold %.40s of that value",
+				    name);
+			return false;
+		}
+	}
+	manager->options.thresholds = thresholds;
+	return true;
+}
+
+static bool set_interval(struct perf_manager *manager, const json_t *request,
+			 struct reply *ret_reply)
+{
+	uint32_t seconds;
+
+	if (!json_object_get(request, "interval"))
+		return true;
+	if (!request_integer(request, "interval", PERF_INTERVAL_SECONDS_MAX, &seconds)) {
+		reply_error(ret_reply, EINVAL, "an interval has 0 to %d seconds",
+			    PERF_INTERVAL_SECONDS_MAX);
+		return false;
+	}
+	perf_manager_set_interval(manager, SECONDS(seconds));
+	return true;
+}
+
+static void run_perf_sweep(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	struct daemon *daemon = client_daemon(client);
+	struct perf_runner *runner = &daemon->managers.perf;
+	int error = perf_runner_start(runner, &daemon->mads, 0);
+
+	if (error) {
+		reply_error(ret_reply, -error, "no performance manager: %s",
+			    error == -ENODEV ? "the fabric has no adapter with a cable"
+					     : strerror(-error));
+		return;
+	}
+	if (!set_thresholds(&runner->manager, request, ret_reply) ||
+	    !set_interval(&runner->manager, request, ret_reply))
+		return;
+
+	uint64_t number = perf_manager_next_sweep(&runner->manager);
+
+	const char *details = json_string_value(json_object_get(request, "details"));
+
+	if (details)
+		perf_manager_ask_details(&runner->manager, details);
+	if (json_is_true(json_object_get(request, "clear")))
+		perf_manager_ask_clear(&runner->manager);
+	else
+		perf_manager_ask_sweep(&runner->manager);
+	reply_ok(ret_reply, json_pack("{s:I}", "number", (json_int_t)number));
+}
+
+/* NULL: out of memory. */
+static json_t *write_part(const struct perf_manager *manager, time_ns now,
+			  enum perf_report_part part, const struct perf_report_range *range)
+{
+	char *text = NULL;
+	size_t byte_count = 0;
+	FILE *file = open_memstream(&text, &byte_count);
+	json_t *object = NULL;
+
+	if (!file)
+		return NULL;
+
+	int error = perf_report_write(manager, now, part, range, file);
+
+	if (fclose(file) == 0 && !error)
+		object = json_loadb(text, byte_count, 0, NULL);
+	free(text);
+	return object;
+}
+
+static void run_perf_report(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	const struct daemon *daemon = client_daemon(client);
+	const struct perf_runner *runner = &daemon->managers.perf;
+	const char *name = json_string_value(json_object_get(request, "part"));
+	struct perf_report_range range = {.top = PERF_REPORT_TOP_MAX};
+	enum perf_report_part part;
+
+	if (!name || !perf_report_part_find(name, &part) ||
+	    (json_object_get(request, "from") &&
+	     !request_integer(request, "from", INT32_MAX, &range.from)) ||
+	    (json_object_get(request, "top") &&
+	     !request_integer(request, "top", PERF_REPORT_TOP_MAX, &range.top))) {
+		reply_error(ret_reply, EINVAL, "a report needs a part, and rows up to %d",
+			    PERF_REPORT_TOP_MAX);
+		return;
+	}
+	if (!runner->is_started) {
+		reply_error(ret_reply, ENOENT, "there has been no sweep of the fabric yet");
+		return;
+	}
+	range.count = part == PERF_REPORT_PORTS ? PORT_ROWS_PER_PAGE : ROWS_PER_PAGE;
+
+	json_t *object = write_part(&runner->manager, daemon->core.loop.now, part, &range);
+
+	if (object)
+		reply_ok(ret_reply, object);
+	else
+		reply_error(ret_reply, ENOMEM, "out of memory");
+}
+
+const struct command perf_commands[] = {
+	{"perf-sweep", run_perf_sweep},
+	{"perf-report", run_perf_report},
+	{NULL, NULL},
+};
