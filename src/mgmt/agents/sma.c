@@ -207,7 +207,7 @@ static enum agent_verdict serve(const struct sma_request *request, struct mad_me
 	if (request->header.method == MAD_TRAP_REPRESS) {
 		if (request->environment->memory)
 			trap_repress(request->environment->memory, request->node,
-				     request->header.transaction_id);
+				     MAD_CLASS_SUBNET_LID, request->header.transaction_id);
 		return AGENT_CONSUMED;
 	}
 	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&
