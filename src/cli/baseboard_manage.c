@@ -14,7 +14,7 @@
 #include "wire/sa_mad.h"
 #include "wire/smp.h"
 
-enum { PATH_BYTES = 512, TEXT_BYTES = 128, SUBSCRIBE_MS = 500 };
+enum { PATH_BYTES = 512, TEXT_BYTES = 128, SUBSCRIBE_MS = 500, REPORTS_REMEMBERED = 16 };
 
 /* The port's LID and SM are looked up this often: they change when the subnet does. */
 #define LOOK_INTERVAL MILLISECONDS(500)
@@ -193,17 +193,23 @@ struct watch_run {
 	bool is_subscribed, is_refused;
 	time_ns ask_at;
 	unsigned wanted, report_count;
+	uint64_t reports[REPORTS_REMEMBERED]; /* transaction ids, to know repeats */
 	bool has_answer;
 	struct mad_message answer;
 };
 
 static void take_report(struct watch_run *run, const struct mad_message *message)
 {
+	uint64_t transaction_id = get_be64(message->bytes + MAD_TRANSACTION_ID_OFFSET);
 	struct notice notice;
 
 	run->answer = *message;
 	run->answer.bytes[MAD_METHOD_OFFSET] = MAD_REPORT_RESPONSE;
 	run->has_answer = true;
+	for (unsigned i = 0; i < REPORTS_REMEMBERED; i++)
+		if (run->reports[i] == transaction_id)
+			return;
+	run->reports[run->report_count % REPORTS_REMEMBERED] = transaction_id;
 	notice_decode(message->bytes + BASEBOARD_DATA_OFFSET, &notice);
 	print_notice(&notice);
 	fflush(stdout);
