@@ -28,6 +28,7 @@ enum {
 
 	/* ClassPortInfo.CapabilityMask. */
 	BASEBOARD_CAPABILITY_TRAP = 1 << 0,
+	BASEBOARD_CAPABILITY_NOTICE = 1 << 1, /* Get and Set of Notice */
 	BASEBOARD_CAPABILITY_IBML = 1 << 8,
 	BASEBOARD_CAPABILITY_BKEY_NVRAM = 1 << 9,
 };

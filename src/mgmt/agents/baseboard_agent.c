@@ -9,6 +9,7 @@
 #include "mgmt/agents/baseboard_commands.h"
 #include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/class_traps.h"
+#include "mgmt/agents/traps.h"
 #include "wire/baseboard.h"
 #include "wire/notice.h"
 #include "wire/smp.h"
@@ -16,8 +17,8 @@
 enum {
 	MODIFIER_COMMAND = 0,
 	MODIFIER_ANSWER = 1,
-	CAPABILITIES = BASEBOARD_CAPABILITY_TRAP | BASEBOARD_CAPABILITY_IBML |
-		       BASEBOARD_CAPABILITY_BKEY_NVRAM,
+	CAPABILITIES = BASEBOARD_CAPABILITY_TRAP | BASEBOARD_CAPABILITY_NOTICE |
+		       BASEBOARD_CAPABILITY_IBML | BASEBOARD_CAPABILITY_BKEY_NVRAM,
 };
 
 static enum mad_status class_port_info_get(const struct gs_request *request, uint8_t *ret_data)
@@ -98,6 +99,33 @@ static enum mad_status bkey_info_set(const struct gs_request *request, uint8_t *
 	return MAD_STATUS_OK;
 }
 
+/* A manager that does not rely on traps can read and remove notices one by one (management 5.3). */
+static enum mad_status notice_get(const struct gs_request *request, uint8_t *ret_data)
+{
+	struct notice notice = {.header = {.type = NOTICE_EMPTY}};
+
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	if (request->environment->memory)
+		trap_peek_of_class(request->environment->memory, request->arrival,
+				   MAD_CLASS_BASEBOARD, &notice);
+	notice_encode(&notice, ret_data);
+	return MAD_STATUS_OK;
+}
+
+static enum mad_status notice_set(const struct gs_request *request, uint8_t *ret_data)
+{
+	struct notice read;
+
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	notice_decode(request->data, &read);
+	if (request->environment->memory)
+		trap_remove(request->environment->memory, request->arrival, MAD_CLASS_BASEBOARD,
+			    &read.header);
+	return notice_get(request, ret_data);
+}
+
 static enum baseboard_status run_command(const struct gs_request *request,
 					 struct command_answer *ret_answer)
 {
@@ -141,6 +169,7 @@ enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_m
 
 static const struct gs_attribute baseboard_rows[] = {
 	{ATTRIBUTE_CLASS_PORT_INFO, class_port_info_get, class_port_info_set},
+	{ATTRIBUTE_NOTICE, notice_get, notice_set},
 	{ATTRIBUTE_BKEY_INFO, bkey_info_get, bkey_info_set},
 };
 const struct gs_attributes baseboard_attributes = {baseboard_rows, ARRAY_COUNT(baseboard_rows)};

@@ -87,7 +87,8 @@ static enum mad_status notice_set(const struct sma_request *request, uint8_t *re
 		return MAD_STATUS_BAD_FIELD;
 	notice_decode(request->data, &read);
 	if (request->environment->memory)
-		trap_remove(request->environment->memory, sma_guard(request), &read.header);
+		trap_remove(request->environment->memory, sma_guard(request), MAD_CLASS_SUBNET_LID,
+			    &read.header);
 	return notice_get(request, ret_data);
 }
 

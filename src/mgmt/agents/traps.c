@@ -220,7 +220,13 @@ void trap_repress(struct agent_memory *memory, const struct node *node, uint8_t 
 void trap_peek(const struct agent_memory *memory, const struct port *port,
 	       struct notice *ret_notice)
 {
-	const struct trap_source *source = find_source(memory, port, MAD_CLASS_SUBNET_LID);
+	trap_peek_of_class(memory, port, MAD_CLASS_SUBNET_LID, ret_notice);
+}
+
+void trap_peek_of_class(const struct agent_memory *memory, const struct port *port,
+			uint8_t management_class, struct notice *ret_notice)
+{
+	const struct trap_source *source = find_source(memory, port, management_class);
 
 	*ret_notice = (struct notice){.header = {.type = NOTICE_EMPTY}};
 	if (!source || list_is_empty(&source->pending))
@@ -229,13 +235,13 @@ void trap_peek(const struct agent_memory *memory, const struct port *port,
 	ret_notice->header.count = (uint16_t)source->pending_count;
 }
 
-void trap_remove(struct agent_memory *memory, const struct port *port,
+void trap_remove(struct agent_memory *memory, const struct port *port, uint8_t management_class,
 		 const struct notice_header *read)
 {
-	struct trap_source *source = find_source(memory, port, MAD_CLASS_SUBNET_LID);
+	struct trap_source *source = find_source(memory, port, management_class);
 	struct notice oldest;
 
-	trap_peek(memory, port, &oldest);
+	trap_peek_of_class(memory, port, management_class, &oldest);
 	if (oldest.header.type != NOTICE_EMPTY && oldest.header.toggle == read->toggle &&
 	    oldest.header.count == read->count)
 		end_trap(source, trap_of(list_first(&source->pending)));

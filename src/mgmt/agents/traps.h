@@ -36,12 +36,15 @@ void trap_bad_mkey(struct agent_memory *memory, const struct sma_request *reques
 void trap_repress(struct agent_memory *memory, const struct node *node, uint8_t management_class,
 		  uint64_t transaction_id);
 
-/* The oldest pending notice of the port and the number of pending ones. An empty notice: none. */
+/* The oldest pending notice of the port for the subnet manager, or of another class, and the number
+ * of pending ones. An empty notice: none. */
 void trap_peek(const struct agent_memory *memory, const struct port *port,
 	       struct notice *ret_notice);
+void trap_peek_of_class(const struct agent_memory *memory, const struct port *port,
+			uint8_t management_class, struct notice *ret_notice);
 /* The manager has read the notice with this toggle and count. Removes it if it is still the oldest
  * (management 5.3). */
-void trap_remove(struct agent_memory *memory, const struct port *port,
+void trap_remove(struct agent_memory *memory, const struct port *port, uint8_t management_class,
 		 const struct notice_header *read);
 
 /* Drops all traps of the node. NULL: of every node. */

@@ -235,6 +235,17 @@ static void send_requests(struct baseboard_manager *manager)
 	}
 }
 
+/* The port has our key and address. The request that tells so has renewed its lease. */
+static bool is_as_wanted(const struct baseboard_manager *manager, const struct managed_port *port,
+			 const struct class_key_info *info)
+{
+	uint64_t own = own_key(manager, port);
+
+	return own && info->key == own && info->protect_bit == manager->options.protects &&
+	       info->lease_period == manager->options.lease_period &&
+	       port->told_lid == manager->port.lid;
+}
+
 /* Whose key the port has, and what follows from that. A manager without keys only sets the trap
  * address. */
 static void take_key_info(struct baseboard_manager *manager, struct managed_port *port,
@@ -243,6 +254,11 @@ static void take_key_info(struct baseboard_manager *manager, struct managed_port
 	uint64_t own = own_key(manager, port);
 	bool is_free = info->key == 0 && !info->protect_bit;
 
+	if (is_as_wanted(manager, port, info)) {
+		set_state(manager, port, MANAGED_OURS);
+		go_to(manager, port, STEP_NONE);
+		return;
+	}
 	if (is_free || (own && info->key == own)) {
 		port->under_key = own;
 		go_to(manager, port, STEP_ADDRESS);
@@ -261,6 +277,7 @@ static void take_key_info(struct baseboard_manager *manager, struct managed_port
 static void take_answer(struct baseboard_manager *manager, struct managed_port *port,
 			const struct mad_message *message)
 {
+	struct class_port_info address;
 	struct class_key_info info;
 
 	port->is_asked = false;
@@ -277,6 +294,8 @@ static void take_answer(struct baseboard_manager *manager, struct managed_port *
 		take_key_info(manager, port, &info);
 		break;
 	case STEP_ADDRESS:
+		class_port_info_decode(message->bytes + BASEBOARD_DATA_OFFSET, &address);
+		port->told_lid = address.trap_lid;
 		if (own_key(manager, port)) {
 			go_to(manager, port, STEP_KEY);
 			break;

@@ -41,6 +41,7 @@ struct managed_port {
 	enum managed_step step;
 	bool is_asked;	    /* a request is under way */
 	bool must_renew;    /* read again after the present steps */
+	uint16_t told_lid;  /* our LID when the port last got it as its trap address */
 	uint64_t under_key; /* the key that the port has, for the present steps */
 	/* The last traps, so that repeats of one are reported once. */
 	uint64_t traps[TRAPS_REMEMBERED];

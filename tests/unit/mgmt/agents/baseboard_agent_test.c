@@ -195,7 +195,44 @@ static void test_class_port_info_tells_what_the_agent_can(void **state)
 	assert_int_equal(board_ask(&fixture.hub, 0, MAD_GET, ATTRIBUTE_CLASS_PORT_INFO, NULL, 0),
 			 MAD_STATUS_OK);
 	class_port_info_decode(fixture.answer.bytes + BASEBOARD_DATA_OFFSET, &info);
-	assert_int_equal(info.capability_mask, 0x0301);
+	assert_int_equal(info.capability_mask, 0x0303);
+}
+
+static struct notice read_notice(const struct notice *removed)
+{
+	uint8_t data[NOTICE_BYTES] = {0};
+	struct notice notice;
+
+	if (removed)
+		notice_encode(removed, data);
+	assert_int_equal(board_ask(&fixture.adapter, KEY, removed ? MAD_SET : MAD_GET,
+				   ATTRIBUTE_NOTICE, data, sizeof(data)),
+			 MAD_STATUS_OK);
+	notice_decode(fixture.answer.bytes + BASEBOARD_DATA_OFFSET, &notice);
+	return notice;
+}
+
+/* Notices can be read and removed without traps (management 5.3). */
+static void test_notices_are_read_one_by_one(void **state)
+{
+	struct notice notice;
+	struct agent_trap trap;
+
+	(void)state;
+	protect(&fixture.adapter);
+	board_listen(&fixture.adapter.ports[1], KEY);
+	assert_int_equal(read_notice(NULL).header.type, NOTICE_EMPTY);
+	assert_int_equal(board_command(&fixture.adapter, WRONG, COMMAND_RESET_IBML, NULL, 0),
+			 NO_ANSWER);
+	assert_int_equal(board_command(&fixture.adapter, WRONG, COMMAND_GET_MODULE_STATUS, NULL, 0),
+			 NO_ANSWER);
+	notice = read_notice(NULL);
+	assert_int_equal(notice.header.trap_number, TRAP_BAD_BKEY);
+	assert_int_equal(notice.header.count, 2);
+	notice = read_notice(&notice);
+	assert_int_equal(notice.header.count, 1);
+	assert_int_equal(read_notice(&notice).header.type, NOTICE_EMPTY);
+	assert_int_equal(agent_take_traps(&fixture.memory, SECONDS(10), 1, &trap), 0);
 }
 
 static void test_answer_is_not_answered(void **state)
@@ -241,6 +278,7 @@ int main(void)
 		TEST(test_violation_is_told_by_trap_259),
 		TEST(test_trap_is_repeated_until_it_is_repressed),
 		TEST(test_class_port_info_tells_what_the_agent_can),
+		TEST(test_notices_are_read_one_by_one),
 		TEST(test_answer_is_not_answered),
 		TEST(test_bad_fields_are_refused),
 	};

@@ -161,6 +161,15 @@ static void test_free_port_gets_address_and_key(void **state)
 	now += SECONDS(10);
 	sweep();
 	expect_request(MAD_GET, ATTRIBUTE_BKEY_INFO, KEY);
+	answer_request(&key);
+	expect_quiet();
+	/* A port that lost the protect bit is set again. */
+	now += SECONDS(10);
+	sweep();
+	expect_request(MAD_GET, ATTRIBUTE_BKEY_INFO, KEY);
+	key.protect_bit = 0;
+	answer_request(&key);
+	expect_request(MAD_SET, ATTRIBUTE_CLASS_PORT_INFO, KEY);
 }
 
 static void test_key_of_another_manager_is_left_alone(void **state)
