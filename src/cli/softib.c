@@ -8,10 +8,11 @@
 #include "softib_version.h"
 
 static const struct subcommand *const subcommands[] = {
-	&subcommand_up,	      &subcommand_down, &subcommand_status,  &subcommand_hosts,
-	&subcommand_services, &subcommand_link, &subcommand_run,     &subcommand_sm,
-	&subcommand_get,      &subcommand_set,	&subcommand_capture, &subcommand_fault,
-	&subcommand_explain,  &subcommand_sim,	&subcommand_io,	     &subcommand_perf,
+	&subcommand_up,	       &subcommand_down, &subcommand_status,  &subcommand_hosts,
+	&subcommand_services,  &subcommand_link, &subcommand_run,     &subcommand_sm,
+	&subcommand_get,       &subcommand_set,	 &subcommand_capture, &subcommand_fault,
+	&subcommand_explain,   &subcommand_sim,	 &subcommand_io,      &subcommand_perf,
+	&subcommand_baseboard,
 };
 
 int subcommand_help(const struct subcommand *self)
@@ -36,7 +37,7 @@ static void print_help(FILE *file)
 	      "\n",
 	      file);
 	for (unsigned index = 0; index < ARRAY_COUNT(subcommands); index++)
-		fprintf(file, "  %-8s %s\n", subcommands[index]->name, subcommands[index]->summary);
+		fprintf(file, "  %-9s %s\n", subcommands[index]->name, subcommands[index]->summary);
 	fputs("\n"
 	      "softib COMMAND --help describes a command. For a first try:\n"
 	      "  softib up --hosts 2\n"

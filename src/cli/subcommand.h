@@ -29,6 +29,7 @@ extern const struct subcommand subcommand_explain;
 extern const struct subcommand subcommand_sim;
 extern const struct subcommand subcommand_io;
 extern const struct subcommand subcommand_perf;
+extern const struct subcommand subcommand_baseboard;
 
 /* Print the help text, or the error and a hint, and return the exit code. */
 int subcommand_help(const struct subcommand *self);

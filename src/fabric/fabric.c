@@ -242,6 +242,21 @@ static void agent_refresh_counters(void *context, struct node *node)
 		fabric->owner.refresh_counters(fabric->owner.context, node);
 }
 
+static void agent_set_power(void *context, struct node *node, enum node_power power)
+{
+	struct fabric *fabric = context;
+
+	for (unsigned number = 1; number <= node->port_count; number++) {
+		struct port *port = &node->ports[number];
+
+		port->has_no_power = power == NODE_POWER_OFF;
+		if (power == NODE_POWER_ON)
+			train(fabric, port);
+		else if (port->peer)
+			fall(fabric, port, (enum physical_state)port->info.link_down_default_state);
+	}
+}
+
 static void set_agent_environment(struct fabric *fabric)
 {
 	fabric->agents = (struct agent_environment){
@@ -249,6 +264,7 @@ static void set_agent_environment(struct fabric *fabric)
 		.paths_changed = agent_paths_changed,
 		.set_link = agent_set_link,
 		.refresh_counters = agent_refresh_counters,
+		.set_power = agent_set_power,
 		.context = fabric,
 		.memory = &fabric->agent_memory,
 	};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes of congestion control management (vol 1, annex A10; management 6.5). The CC_Key is at
- * CC_KEY_OFFSET of a MAD. The data of CongestionLog begin at an offset of their own. */
+ * CLASS_KEY_OFFSET of a MAD. The data of CongestionLog begin at an offset of their own. */
 #ifndef SOFTIB_WIRE_CONGESTION_H
 #define SOFTIB_WIRE_CONGESTION_H
 
 #include "wire/attribute.h"
+#include "wire/class_key_info.h"
 
 enum {
 	CONGESTION_CLASS_VERSION = 2,
-	CC_KEY_OFFSET = 24,
 	CONGESTION_LOG_OFFSET = 32, /* the data of CongestionLog; of others: SMP_DATA_OFFSET */
 
 	ATTRIBUTE_CONGESTION_INFO = 0x0011,
@@ -30,14 +30,7 @@ enum {
 enum { CONGESTION_INFO_BYTES = 4 };
 ATTRIBUTE_STRUCT(congestion_info, CONGESTION_INFO_FIELDS)
 
-#define CONGESTION_KEY_INFO_FIELDS(FIELD)                                                          \
-	FIELD(uint64_t, cc_key, 0, 64)                                                             \
-	FIELD(uint8_t, protect_bit, 64, 1)                                                         \
-	FIELD(uint16_t, lease_period, 80, 16)                                                      \
-	FIELD(uint16_t, violations, 96, 16)
-
-enum { CONGESTION_KEY_INFO_BYTES = 16 };
-ATTRIBUTE_STRUCT(congestion_key_info, CONGESTION_KEY_INFO_FIELDS)
+/* CongestionKeyInfo: wire/class_key_info.h. */
 
 /* CongestionLog: the header of a switch or of a CA, then the events, the newest first. */
 

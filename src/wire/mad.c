@@ -52,3 +52,9 @@ bool mad_header_decode(const uint8_t *bytes, size_t byte_count, struct mad_heade
 	};
 	return true;
 }
+
+bool mad_is_baseboard_answer(const uint8_t mad[static MAD_BYTES])
+{
+	return mad[MAD_CLASS_OFFSET] == MAD_CLASS_BASEBOARD && mad[MAD_METHOD_OFFSET] == MAD_SEND &&
+	       get_be32(mad + MAD_MODIFIER_OFFSET) == 1;
+}

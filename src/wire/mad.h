@@ -21,6 +21,8 @@ enum {
 	MAD_HOP_COUNT_OFFSET = 7,
 	MAD_TRANSACTION_ID_OFFSET = 8,
 	MAD_ATTRIBUTE_MODIFIER_OFFSET = 20,
+	MAD_ATTRIBUTE_ID_OFFSET = 16,
+	MAD_MODIFIER_OFFSET = 20,
 	/* D bit beside the status of a directed-route SMP: the SMP returns to the requester. */
 	MAD_STATUS_DIRECTION = 0x8000,
 };
@@ -115,6 +117,10 @@ static inline bool mad_class_has_oui(unsigned management_class)
 	return management_class >= MAD_CLASS_VENDOR2_FIRST &&
 	       management_class <= MAD_CLASS_VENDOR2_LAST;
 }
+
+/* Whether a MAD is the answer to a command of baseboard management. It has no R bit: the modifier
+ * is 1 (management 6.2). */
+MUST_USE bool mad_is_baseboard_answer(const uint8_t mad[static MAD_BYTES]);
 
 /* The class says whether the header is that of a directed-route SMP. */
 void mad_header_encode(const struct mad_header *header, uint8_t ret_bytes[static MAD_HEADER_BYTES]);

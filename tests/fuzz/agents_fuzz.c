@@ -62,6 +62,7 @@ static bool start(void)
 				node_release(&nodes[i]);
 			return false;
 		}
+		nodes[i].index = i;
 		for (unsigned port = 0; port <= PORTS; port++)
 			nodes[i].ports[port].info.port_state = PORT_INIT;
 	}

@@ -62,6 +62,8 @@ static void deliver(struct sa_rig *rig, struct port *port, struct mad_message *m
 
 	if (rig->programs->received && rig->programs->received(host, message))
 		return;
+	if (message->bytes[1] != MAD_CLASS_SUBNET_ADMINISTRATION)
+		return;
 	if (method == MAD_REPORT && rig->programs->reported) {
 		rig->programs->reported(host, message);
 		message->bytes[3] = MAD_REPORT_RESPONSE;

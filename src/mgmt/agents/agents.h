@@ -23,9 +23,8 @@ struct port;
 struct agent_memory {
 	struct list leases;
 	time_ns leases_due_at;
-	struct list traps;	 /* of end ports with traps to send */
-	struct list class_traps; /* of general service classes */
-	time_ns traps_due_at;	 /* of the first trap */
+	struct list traps;    /* of end ports with traps to send */
+	time_ns traps_due_at; /* of the first trap */
 	uint32_t trap_sequence;
 	struct hash_table samples;	  /* by node */
 	struct timer_queue sample_timers; /* of samples that have not ended */
@@ -33,12 +32,16 @@ struct agent_memory {
 	struct hash_table trap_addresses; /* of general service classes, by node, port and class */
 	struct hash_table io_units;	  /* by node: mgmt/agents/io_unit.h */
 	time_ns io_units_due_at;
+	struct hash_table baseboards;	  /* by node: mgmt/agents/baseboard.h */
+	time_ns baseboards_due_at;
 };
 
 void agent_memory_init(struct agent_memory *memory);
 void agent_memory_release(struct agent_memory *memory);
 /* Call it before the node is destroyed. */
 void agent_memory_forget(struct agent_memory *memory, const struct node *node);
+
+enum node_power { NODE_POWER_OFF, NODE_POWER_ON };
 
 /* Callbacks into the fabric. Each function may be NULL. */
 struct agent_environment {
@@ -52,6 +55,8 @@ struct agent_environment {
 	void (*set_link)(void *context, struct port *port, enum physical_state physical);
 	/* Adds offloaded traffic to the counters of this node; called before they are read. */
 	void (*refresh_counters)(void *context, struct node *node);
+	/* The baseboard switched the node on or off: its links come up or fall. */
+	void (*set_power)(void *context, struct node *node, enum node_power power);
 	void *context;
 	struct agent_memory *memory; /* NULL: leases never expire, and there are no traps */
 };
@@ -71,11 +76,11 @@ enum agent_verdict sma_receive(const struct agent_environment *environment, stru
 			       struct mad_message *ret_answer);
 
 /* Takes a request of any other class that came to QP1 of this port. AGENT_FOR_SM: a response. At an
- * adapter, programs that registered for the class come first, unless gsa_is_first(). */
+ * adapter, programs that registered for the class come first, unless gsa_is_first(mad). */
 enum agent_verdict gsa_receive(const struct agent_environment *environment, struct node *node,
 			       unsigned port_number, time_ns now, const struct mad_message *request,
 			       struct mad_message *ret_answer);
-bool gsa_is_first(uint8_t management_class);
+bool gsa_is_first(const uint8_t mad[static MAD_BYTES]);
 
 enum congestion_switch { CONGESTION_CONTROL_OFF, CONGESTION_CONTROL_ON };
 
@@ -89,7 +94,7 @@ MUST_USE int agent_control_congestion(const struct agent_environment *environmen
 MUST_USE int agent_redirect(struct agent_memory *memory, const struct port *port,
 			    uint8_t management_class, uint16_t lid, uint32_t qpn);
 
-/* Runs leases and samples. Call it when agent_deadline() has come. */
+/* Runs leases, samples and baseboards. Call it when agent_deadline() has come. */
 void agent_run(const struct agent_environment *environment, time_ns now);
 
 /*
@@ -146,7 +151,7 @@ void agent_qkey_violation(struct agent_memory *memory, struct port *port, time_n
 
 unsigned agent_take_traps(struct agent_memory *memory, time_ns now, unsigned traps_max,
 			  struct agent_trap ret_traps[]);
-/* The earliest deadline of traps, leases and samples. */
+/* The earliest deadline of traps, leases, samples and baseboards. */
 time_ns agent_deadline(const struct agent_memory *memory);
 
 #endif

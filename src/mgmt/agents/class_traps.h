@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traps of general service classes: each is sent once, from QP1 of a port to the address in the
- * class's ClassPortInfo (management 1.6, 5.3). */
+/* Traps of general service classes, from QP1 of a port to the address in the class's ClassPortInfo
+ * (management 1.6, 5.3). traps.c sends and repeats them, as it does those to the subnet manager. */
 #ifndef SOFTIB_MGMT_AGENTS_CLASS_TRAPS_H
 #define SOFTIB_MGMT_AGENTS_CLASS_TRAPS_H
 
@@ -13,14 +13,14 @@ struct trap_class {
 	struct mad_address address;
 };
 
-/* The caller keeps the minimum distance between traps. A port that can't send queues nothing. */
+/* Queues a notice, which is repeated until a TrapRepress comes. It replaces a pending one that says
+ * the same. A port that can't send queues nothing. */
 void class_trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
 		      const struct trap_class *class, const struct notice *notice);
 
-/* Removes the oldest trap from the queue. false: the queue is empty. */
-MUST_USE bool class_trap_take(struct agent_memory *memory, struct agent_trap *ret_trap);
-
-/* Drops all traps of the node. NULL: of every node. */
-void class_traps_forget(struct agent_memory *memory, const struct node *node);
+/* The MAD of such a trap, to the trap address that the class has now. false: it has none. */
+MUST_USE bool class_trap_make(const struct agent_memory *memory, const struct port *port,
+			      const struct mad_header *header, const struct notice *notice,
+			      struct mad_message *ret_message);
 
 #endif

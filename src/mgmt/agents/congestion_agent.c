@@ -20,7 +20,7 @@ struct congestion_agent *congestion_agent_of(struct port *port)
 		calloc(1, sizeof(*port->congestion_agent) +
 				  port_count * sizeof(port->congestion_agent->ports[0]));
 	if (port->congestion_agent)
-		port->congestion_agent->lease_ends_at = TIME_NEVER;
+		class_key_init(&port->congestion_agent->key);
 	return port->congestion_agent;
 }
 

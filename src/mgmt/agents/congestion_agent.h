@@ -3,14 +3,13 @@
 #ifndef SOFTIB_MGMT_AGENTS_CONGESTION_AGENT_H
 #define SOFTIB_MGMT_AGENTS_CONGESTION_AGENT_H
 
+#include "mgmt/agents/class_key.h"
 #include "mgmt/agents/gs_agent.h"
 #include "wire/congestion.h"
 
 /* State of an end port: port 0 of a switch, each port of an adapter or router. */
 struct congestion_agent {
-	struct congestion_key_info key;
-	time_ns lease_ends_at; /* TIME_NEVER: the lease timer does not run */
-	time_ns trap_due_at;   /* no trap before this time */
+	struct class_key key;
 	/* Of switches: the setting of the switch, and those of its ports. */
 	struct switch_congestion_setting setting;
 	struct switch_port_congestion ports[]; /* [port number] */
@@ -23,8 +22,7 @@ struct congestion_agent *congestion_agent_of(struct port *port);
 MUST_USE enum mad_status congestion_agent_begin_set(const struct gs_request *request,
 						    struct congestion_agent **ret_agent);
 
-/* The CC_Key check: every Get passes, a Set needs the key. A violation is counted, raises trap 0
- * and gets no response (management 6.5). */
+/* The CC_Key check. A violation raises trap 0 and gets no response (management 6.5). */
 MUST_USE bool congestion_key_admits(const struct gs_request *request);
 gs_handler congestion_key_info_get, congestion_key_info_set;
 

@@ -43,6 +43,8 @@ extern const struct gs_attributes communication_attributes;
 extern const struct gs_attributes snmp_attributes;
 extern const struct gs_attributes congestion_attributes;
 
+/* The B_Key check. A violation raises trap 259 and gets no response (management 6.2). */
+MUST_USE bool baseboard_key_admits(const struct gs_request *request);
 /* Answers a Send of baseboard management with another Send (management 6.2). */
 enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_message *ret_answer);
 

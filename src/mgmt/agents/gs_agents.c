@@ -4,9 +4,12 @@
 #include "mgmt/agents/gs_agent.h"
 
 #include <string.h>
+#include "base/bytes.h"
 #include "mgmt/agents/congestion_agent.h"
+#include "mgmt/agents/traps.h"
 #include "mgmt/mad/redirect.h"
 #include "mgmt/mad/smp_request.h"
+#include "wire/baseboard.h"
 #include "wire/smp.h"
 
 static const struct gs_class {
@@ -19,7 +22,7 @@ static const struct gs_class {
 	bool (*admits)(const struct gs_request *request); /* NULL: the class has no key */
 } classes[] = {
 	{MAD_CLASS_PERFORMANCE, 1, true, &pma_attributes, NULL, NULL},
-	{MAD_CLASS_BASEBOARD, 1, false, &baseboard_attributes, baseboard_send, NULL},
+	{MAD_CLASS_BASEBOARD, 1, true, &baseboard_attributes, baseboard_send, baseboard_key_admits},
 	{MAD_CLASS_DEVICE, 1, false, &device_attributes, NULL, NULL},
 	{MAD_CLASS_COMMUNICATION, 2, false, &communication_attributes, NULL, NULL},
 	{MAD_CLASS_SNMP, 1, false, &snmp_attributes, NULL, NULL},
@@ -36,11 +39,21 @@ static const struct gs_class *find_class(uint8_t management_class)
 	return NULL;
 }
 
-bool gsa_is_first(uint8_t management_class)
+/* Messages of a class that are for its manager, which is a program: traps, reports, subscriptions,
+ * and the answers to the commands that it sent (management 5.3, 6.2). */
+static bool is_for_manager(const uint8_t *mad)
 {
-	const struct gs_class *class = find_class(management_class);
+	uint8_t method = mad[MAD_METHOD_OFFSET];
 
-	return class && class->is_first;
+	return method == MAD_TRAP || method == MAD_REPORT || mad_is_baseboard_answer(mad) ||
+	       get_be16(mad + MAD_ATTRIBUTE_ID_OFFSET) == ATTRIBUTE_INFORM_INFO;
+}
+
+bool gsa_is_first(const uint8_t mad[static MAD_BYTES])
+{
+	const struct gs_class *class = find_class(mad[MAD_CLASS_OFFSET]);
+
+	return class && class->is_first && !is_for_manager(mad);
 }
 
 static gs_handler *find_handler(const struct gs_class *class, const struct mad_header *header)
@@ -105,6 +118,24 @@ static enum agent_verdict serve(const struct gs_class *class, const struct gs_re
 	return AGENT_ANSWERED;
 }
 
+/* A Send may have another Send as its answer. TrapRepress passes the same key check as a Set
+ * (management 2.3). */
+static enum agent_verdict take_one_way(const struct gs_class *class,
+				       const struct gs_request *request,
+				       struct mad_message *ret_answer)
+{
+	if (request->header.base_version != MAD_BASE_VERSION ||
+	    request->header.class_version != class->class_version)
+		return AGENT_CONSUMED;
+	if (request->header.method == MAD_SEND && class->send)
+		return class->send(request, ret_answer);
+	if (request->header.method == MAD_TRAP_REPRESS && request->environment->memory &&
+	    (!class->admits || class->admits(request)))
+		trap_repress(request->environment->memory, request->node, class->management_class,
+			     request->header.transaction_id);
+	return AGENT_CONSUMED;
+}
+
 /* CongestionLog begins at a lower offset than other attributes, because it is longer (management
  * 6.5). */
 static size_t data_offset_of(const struct mad_header *header)
@@ -139,9 +170,7 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 
 	request.data = message->bytes + data_offset;
 	if (is_one_way(request.header.method))
-		return class && class->send && request.header.method == MAD_SEND
-			       ? class->send(&request, ret_answer)
-			       : AGENT_CONSUMED;
+		return class ? take_one_way(class, &request, ret_answer) : AGENT_CONSUMED;
 	/* Of a class that no agent serves, only Get and Set get an error response (management 1.4).
 	 */
 	if (!class && request.header.method != MAD_GET && request.header.method != MAD_SET)

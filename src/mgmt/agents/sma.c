@@ -87,7 +87,8 @@ static enum mad_status notice_set(const struct sma_request *request, uint8_t *re
 		return MAD_STATUS_BAD_FIELD;
 	notice_decode(request->data, &read);
 	if (request->environment->memory)
-		trap_remove(request->environment->memory, sma_guard(request), &read.header);
+		trap_remove(request->environment->memory, sma_guard(request), MAD_CLASS_SUBNET_LID,
+			    &read.header);
 	return notice_get(request, ret_data);
 }
 
@@ -207,7 +208,7 @@ static enum agent_verdict serve(const struct sma_request *request, struct mad_me
 	if (request->header.method == MAD_TRAP_REPRESS) {
 		if (request->environment->memory)
 			trap_repress(request->environment->memory, request->node,
-				     request->header.transaction_id);
+				     MAD_CLASS_SUBNET_LID, request->header.transaction_id);
 		return AGENT_CONSUMED;
 	}
 	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traps to the subnet manager: repeated until repressed, never closer than SubnetTimeOut
- * (management 5.3).
+ * Traps to the subnet manager and to the managers of other classes: repeated until repressed, never
+ * closer than SubnetTimeOut (management 5.3).
  *
- * Every end port with traps is a source. It sends one notice at a time: the oldest that was not
- * sent yet, else the one that was sent longest ago.
+ * Every class of an end port with traps is a source. It sends one notice at a time: the oldest that
+ * was not sent yet, else the one that was sent longest ago.
  */
 #include "mgmt/agents/traps.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/class_traps.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
@@ -21,10 +23,11 @@ struct pending_trap {
 	struct notice notice;
 };
 
-/* An end port with traps. It stays until the distance to its next trap has passed. */
+/* One class of an end port with traps. It stays until the distance to its next trap has passed. */
 struct trap_source {
 	struct list link; /* in the agents' memory */
 	struct port *port;
+	struct trap_kind kind;
 	time_ns due_at; /* no trap before this time */
 	struct list pending;
 	unsigned pending_count;
@@ -64,24 +67,37 @@ void traps_forget(struct agent_memory *memory, const struct node *node)
 	}
 }
 
-static struct trap_source *find_source(const struct agent_memory *memory, const struct port *port)
+static const struct trap_kind subnet_kind = {MAD_CLASS_SUBNET_LID, SMP_CLASS_VERSION};
+
+static struct trap_source *find_source(const struct agent_memory *memory, const struct port *port,
+				       uint8_t management_class)
 {
 	list_for_each (link, &memory->traps) {
-		if (source_of(link)->port == port)
+		if (source_of(link)->port == port &&
+		    source_of(link)->kind.management_class == management_class)
 			return source_of(link);
 	}
 	return NULL;
 }
 
-static bool can_send(const struct port *port)
+/* A general service class sends only if its ClassPortInfo has a trap address. */
+static bool can_send(const struct agent_memory *memory, const struct port *port,
+		     const struct trap_kind *kind)
 {
-	return port_is_active(port) && lid_is_unicast(port->info.master_sm_lid) &&
-	       lid_is_unicast(port->info.lid) && (port->info.capability_mask & CAPABILITY_TRAP);
+	struct mad_address address;
+
+	if (!port_is_active(port) || !lid_is_unicast(port->info.lid))
+		return false;
+	if (kind->management_class != MAD_CLASS_SUBNET_LID)
+		return class_trap_address(memory, port, kind->management_class, &address);
+	return lid_is_unicast(port->info.master_sm_lid) &&
+	       (port->info.capability_mask & CAPABILITY_TRAP);
 }
 
-static struct trap_source *get_source(struct agent_memory *memory, struct port *port, time_ns now)
+static struct trap_source *get_source(struct agent_memory *memory, struct port *port, time_ns now,
+				      const struct trap_kind *kind)
 {
-	struct trap_source *source = find_source(memory, port);
+	struct trap_source *source = find_source(memory, port, kind->management_class);
 
 	if (source)
 		return source;
@@ -89,6 +105,7 @@ static struct trap_source *get_source(struct agent_memory *memory, struct port *
 	if (!source)
 		return NULL;
 	source->port = port;
+	source->kind = *kind;
 	source->due_at = now;
 	list_init(&source->pending);
 	list_append(&memory->traps, &source->link);
@@ -107,12 +124,24 @@ static struct pending_trap *find_trap(const struct trap_source *source, uint16_t
 	return NULL;
 }
 
+static struct pending_trap *find_equal(const struct trap_source *source,
+				       const struct notice *notice)
+{
+	list_for_each (link, &source->pending) {
+		struct pending_trap *trap = trap_of(link);
+
+		if (trap->notice.header.trap_number == notice->header.trap_number &&
+		    memcmp(trap->notice.details, notice->details, sizeof(notice->details)) == 0)
+			return trap;
+	}
+	return NULL;
+}
+
 /* A new event replaces an older one of its kind: both tell the manager the same. A source with too
  * many traps drops the oldest. */
-static struct pending_trap *get_trap(struct trap_source *source, uint16_t trap_number,
-				     uint32_t subject)
+static struct pending_trap *get_trap(struct trap_source *source, struct pending_trap *replaced)
 {
-	struct pending_trap *trap = find_trap(source, trap_number, subject);
+	struct pending_trap *trap = replaced;
 
 	if (!trap && source->pending_count == TRAPS_PER_PORT_MAX)
 		trap = trap_of(list_first(&source->pending));
@@ -129,33 +158,58 @@ static struct pending_trap *get_trap(struct trap_source *source, uint16_t trap_n
 	return trap;
 }
 
-void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
-		const struct notice *notice, uint32_t subject)
+static void fill(struct agent_memory *memory, struct trap_source *source, struct pending_trap *trap,
+		 const struct notice *notice, uint32_t subject)
 {
-	struct trap_source *source = can_send(port) ? get_source(memory, port, now) : NULL;
-	struct pending_trap *trap =
-		source ? get_trap(source, notice->header.trap_number, subject) : NULL;
+	const struct port *port = source->port;
 
-	if (!trap)
-		return;
 	trap->subject = subject;
 	trap->is_sent = false;
 	trap->transaction_id = (uint64_t)port->node->index << 32 | ++memory->trap_sequence;
 	trap->notice = *notice;
-	trap->notice.header.is_generic = 1;
-	trap->notice.header.producer_type = port->node->info.node_type;
+	/* A vendor's notice has the vendor's OUI there. */
+	if (!trap->notice.header.producer_type) {
+		trap->notice.header.is_generic = 1;
+		trap->notice.header.producer_type = port->node->info.node_type;
+	}
 	trap->notice.header.issuer_lid = port->info.lid;
 	trap->notice.header.toggle = source->toggle;
 	source->toggle ^= 1;
 	memory->traps_due_at = time_earlier(memory->traps_due_at, source->due_at);
 }
 
-void trap_repress(struct agent_memory *memory, const struct node *node, uint64_t transaction_id)
+void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
+		const struct notice *notice, uint32_t subject)
+{
+	struct trap_source *source = can_send(memory, port, &subnet_kind)
+					     ? get_source(memory, port, now, &subnet_kind)
+					     : NULL;
+	struct pending_trap *trap =
+		source ? get_trap(source, find_trap(source, notice->header.trap_number, subject))
+		       : NULL;
+
+	if (trap)
+		fill(memory, source, trap, notice, subject);
+}
+
+void trap_queue_of_class(struct agent_memory *memory, struct port *port, time_ns now,
+			 const struct trap_kind *kind, const struct notice *notice)
+{
+	struct trap_source *source =
+		can_send(memory, port, kind) ? get_source(memory, port, now, kind) : NULL;
+	struct pending_trap *trap = source ? get_trap(source, find_equal(source, notice)) : NULL;
+
+	if (trap)
+		fill(memory, source, trap, notice, 0);
+}
+
+void trap_repress(struct agent_memory *memory, const struct node *node, uint8_t management_class,
+		  uint64_t transaction_id)
 {
 	list_for_each (link, &memory->traps) {
 		struct trap_source *source = source_of(link);
 
-		if (source->port->node != node)
+		if (source->port->node != node || source->kind.management_class != management_class)
 			continue;
 		list_for_each_safe (trap_link, &source->pending) {
 			struct pending_trap *trap = trap_of(trap_link);
@@ -169,7 +223,13 @@ void trap_repress(struct agent_memory *memory, const struct node *node, uint64_t
 void trap_peek(const struct agent_memory *memory, const struct port *port,
 	       struct notice *ret_notice)
 {
-	const struct trap_source *source = find_source(memory, port);
+	trap_peek_of_class(memory, port, MAD_CLASS_SUBNET_LID, ret_notice);
+}
+
+void trap_peek_of_class(const struct agent_memory *memory, const struct port *port,
+			uint8_t management_class, struct notice *ret_notice)
+{
+	const struct trap_source *source = find_source(memory, port, management_class);
 
 	*ret_notice = (struct notice){.header = {.type = NOTICE_EMPTY}};
 	if (!source || list_is_empty(&source->pending))
@@ -178,38 +238,29 @@ void trap_peek(const struct agent_memory *memory, const struct port *port,
 	ret_notice->header.count = (uint16_t)source->pending_count;
 }
 
-void trap_remove(struct agent_memory *memory, const struct port *port,
+void trap_remove(struct agent_memory *memory, const struct port *port, uint8_t management_class,
 		 const struct notice_header *read)
 {
-	struct trap_source *source = find_source(memory, port);
+	struct trap_source *source = find_source(memory, port, management_class);
 	struct notice oldest;
 
-	trap_peek(memory, port, &oldest);
+	trap_peek_of_class(memory, port, management_class, &oldest);
 	if (oldest.header.type != NOTICE_EMPTY && oldest.header.toggle == read->toggle &&
 	    oldest.header.count == read->count)
 		end_trap(source, trap_of(list_first(&source->pending)));
 }
 
-static void make_message(const struct port *port, const struct pending_trap *trap,
-			 struct mad_message *ret_message)
+static void make_message(const struct port *port, const struct mad_header *header,
+			 const struct notice *notice, struct mad_message *ret_message)
 {
-	const struct mad_header header = {
-		.base_version = MAD_BASE_VERSION,
-		.management_class = MAD_CLASS_SUBNET_LID,
-		.class_version = SMP_CLASS_VERSION,
-		.method = MAD_TRAP,
-		.transaction_id = trap->transaction_id,
-		.attribute_id = ATTRIBUTE_NOTICE,
-	};
-
 	ret_message->address = (struct mad_address){
 		.lid = port->info.master_sm_lid,
 		.sl = port->info.master_sm_sl,
 		.qpn = QPN_SMI,
 		.pkey = PKEY_DEFAULT_FULL,
 	};
-	smp_start(&header, ret_message->bytes);
-	notice_encode(&trap->notice, smp_data(ret_message->bytes));
+	smp_start(header, ret_message->bytes);
+	notice_encode(notice, smp_data(ret_message->bytes));
 }
 
 static struct pending_trap *next_to_send(const struct trap_source *source)
@@ -221,12 +272,29 @@ static struct pending_trap *next_to_send(const struct trap_source *source)
 	return trap_of(list_first(&source->pending));
 }
 
-static void send_one(struct trap_source *source, time_ns now, struct agent_trap *ret_trap)
+/* The caller knows that the port can send. */
+static void send_one(const struct agent_memory *memory, struct trap_source *source, time_ns now,
+		     struct agent_trap *ret_trap)
 {
 	struct pending_trap *trap = next_to_send(source);
+	const struct mad_header header = {
+		.base_version = MAD_BASE_VERSION,
+		.management_class = source->kind.management_class,
+		.class_version = source->kind.class_version,
+		.method = MAD_TRAP,
+		.transaction_id = trap->transaction_id,
+		.attribute_id = ATTRIBUTE_NOTICE,
+	};
 
 	ret_trap->port = source->port;
-	make_message(source->port, trap, &ret_trap->message);
+	if (source->kind.management_class == MAD_CLASS_SUBNET_LID) {
+		make_message(source->port, &header, &trap->notice, &ret_trap->message);
+	} else {
+		bool is_made = class_trap_make(memory, source->port, &header, &trap->notice,
+					       &ret_trap->message);
+
+		assert(is_made);
+	}
 	trap->is_sent = true;
 	list_remove(&trap->link);
 	list_append(&source->pending, &trap->link);
@@ -241,20 +309,17 @@ unsigned agent_take_traps(struct agent_memory *memory, time_ns now, unsigned tra
 	if (memory->traps_due_at > now)
 		return 0;
 	memory->traps_due_at = TIME_NEVER;
-	while (trap_count < traps_max && class_trap_take(memory, &ret_traps[trap_count]))
-		trap_count++;
-	if (!list_is_empty(&memory->class_traps))
-		memory->traps_due_at = now;
 	list_for_each_safe (link, &memory->traps) {
 		struct trap_source *source = source_of(link);
 
 		if (source->due_at <= now && trap_count < traps_max) {
 			/* No traps are left and the distance is kept, or the port can't send. */
-			if (list_is_empty(&source->pending) || !can_send(source->port)) {
+			if (list_is_empty(&source->pending) ||
+			    !can_send(memory, source->port, &source->kind)) {
 				end_source(source);
 				continue;
 			}
-			send_one(source, now, &ret_traps[trap_count++]);
+			send_one(memory, source, now, &ret_traps[trap_count++]);
 		}
 		memory->traps_due_at = time_earlier(memory->traps_due_at, source->due_at);
 	}

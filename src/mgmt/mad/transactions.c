@@ -151,7 +151,9 @@ static struct mad_transaction *find(struct mad_transactions *transactions,
 
 	if (!mad_header_decode(message->bytes, sizeof(message->bytes), &header))
 		return NULL;
-	if (!(header.method & MAD_RESPONSE) || !header.transaction_id)
+	if (!(header.method & MAD_RESPONSE) && !mad_is_baseboard_answer(message->bytes))
+		return NULL;
+	if (!header.transaction_id)
 		return NULL;
 
 	uint32_t place = (uint32_t)header.transaction_id & ((1u << PLACE_BITS) - 1);

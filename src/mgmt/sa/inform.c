@@ -4,18 +4,6 @@
 #include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
 
-enum { INFORM_BOTH = 0xff, SUBSCRIBE_MAX = 1 };
-
-static bool is_valid(const struct inform_info *info)
-{
-	bool has_gid = info->gid_prefix || info->gid_guid;
-	bool has_range = info->lid_range_begin == INFORM_ANY_LID ||
-			 info->lid_range_begin <= info->lid_range_end;
-
-	return info->subscribe <= SUBSCRIBE_MAX && (has_gid || has_range) &&
-	       (info->is_generic <= INFORM_GENERIC || info->is_generic == INFORM_BOTH);
-}
-
 /* Whether the subscription names security traps. A subscription to everything gets everything else.
  */
 static bool asks_for_security(const struct inform_info *info)
@@ -76,7 +64,7 @@ uint16_t sa_set_inform_info(struct sa *sa, const struct sa_request *request)
 	if (!place)
 		return SA_STATUS_NO_RESOURCES;
 	inform_info_decode(request->data, &info);
-	if (is_valid(&info) && request->requester)
+	if (inform_info_is_valid(&info) && request->requester)
 		status = info.subscribe ? subscribe(sa, request, &info)
 					: unsubscribe(sa, request, &info);
 	/* The response tells whether the subscription is in force, even in an error response

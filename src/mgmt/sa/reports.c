@@ -64,7 +64,17 @@ static void destroy_line(struct report_line *line)
 int reports_init(struct reports *reports, struct subscriptions *subscriptions,
 		 const struct mad_transactions_options *options)
 {
-	*reports = (struct reports){.subscriptions = subscriptions};
+	static const struct report_class administration = {MAD_CLASS_SUBNET_ADMINISTRATION,
+							   SA_CLASS_VERSION, SA_DATA_OFFSET};
+
+	return reports_init_for_class(reports, &administration, subscriptions, options);
+}
+
+int reports_init_for_class(struct reports *reports, const struct report_class *class,
+			   struct subscriptions *subscriptions,
+			   const struct mad_transactions_options *options)
+{
+	*reports = (struct reports){.class = *class, .subscriptions = subscriptions};
 	list_init(&reports->lines);
 	list_init(&reports->ready);
 	return mad_transactions_init(&reports->transactions, options);
@@ -131,18 +141,19 @@ void reports_forget(struct reports *reports, struct subscription *subscription)
 		destroy_line(line);
 }
 
-static void make_report(const struct report_line *line, struct mad_message *ret_message)
+static void make_report(const struct reports *reports, const struct report_line *line,
+			struct mad_message *ret_message)
 {
 	const struct mad_header header = {.base_version = MAD_BASE_VERSION,
-					  .management_class = MAD_CLASS_SUBNET_ADMINISTRATION,
-					  .class_version = SA_CLASS_VERSION,
+					  .management_class = reports->class.management_class,
+					  .class_version = reports->class.class_version,
 					  .method = MAD_REPORT,
-					  .attribute_id = SA_NOTICE};
+					  .attribute_id = ATTRIBUTE_NOTICE};
 
 	memset(ret_message, 0, sizeof(*ret_message));
 	ret_message->address = line->subscription->subscriber;
 	mad_header_encode(&header, ret_message->bytes);
-	memcpy(ret_message->bytes + SA_DATA_OFFSET, line->waiting[line->first]->bytes,
+	memcpy(ret_message->bytes + reports->class.data_offset, line->waiting[line->first]->bytes,
 	       REPORT_NOTICE_BYTES);
 }
 
@@ -156,7 +167,7 @@ static void send_next(struct reports *reports)
 		struct report_line *line = container_of(link, struct report_line, ready_link);
 		struct mad_message report;
 
-		make_report(line, &report);
+		make_report(reports, line, &report);
 		take_first(line);
 		line->on_wire_count++;
 		reports->sent_count++;

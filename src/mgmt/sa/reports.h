@@ -27,7 +27,15 @@ enum {
 
 struct report_notice;
 
+/* The class whose manager reports. */
+struct report_class {
+	uint8_t management_class;
+	uint8_t class_version;
+	uint8_t data_offset; /* of the Notice in its MADs */
+};
+
 struct reports {
+	struct report_class class;
 	struct mad_transactions transactions;
 	struct subscriptions *subscriptions;
 	struct list lines;
@@ -35,8 +43,13 @@ struct reports {
 	uint64_t sent_count, failed_count;
 };
 
+/* Reports of subnet administration. */
 MUST_USE int reports_init(struct reports *reports, struct subscriptions *subscriptions,
 			  const struct mad_transactions_options *options);
+/* Reports of another class. */
+MUST_USE int reports_init_for_class(struct reports *reports, const struct report_class *class,
+				    struct subscriptions *subscriptions,
+				    const struct mad_transactions_options *options);
 void reports_release(struct reports *reports);
 
 /* One notice for any number of subscribers. NULL: no memory. */

@@ -1,35 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The M_Keys that a manager writes to ports and uses in requests (management 2.3, 3.7).
- *
- * With a secret, the key of a port is SipHash-2-4 of its GUID under the random secret, so each node
- * has a random key (C14-62.1.1.12). Every manager with the secret can compute the keys, and a port
- * that learns its own key learns no other.
- */
+/* The M_Keys that a manager writes to ports and uses in requests (management 2.3, 3.7). With a
+ * secret, each port has its own (C14-62.1.1.12): mgmt/mad/derived_keys.h. */
 #include "mgmt/sm/mkeys.h"
 
 #include "base/bytes.h"
+#include "mgmt/mad/derived_keys.h"
 #include "wire/smp.h"
 
-enum { READING_IS_GUARDED = 2, RENEWALS_PER_LEASE = 3, GUID_BYTES = 8, MESSAGE_BYTES = 9 };
+enum { READING_IS_GUARDED = 2, RENEWALS_PER_LEASE = 3 };
 
 /* Repeated violations at one port are logged this often. */
 #define REFUSAL_NOTE_INTERVAL SECONDS(60)
-
-/* What a key is derived for, so that no M_Key equals an SM_Key. */
-enum key_use { KEY_FOR_PORT = 'M', KEY_FOR_MANAGERS = 'S' };
-
-static uint64_t derive(const uint8_t secret[static SIPHASH_KEY_BYTES], enum key_use use,
-		       uint64_t guid)
-{
-	uint8_t message[MESSAGE_BYTES] = {[GUID_BYTES] = (uint8_t)use};
-	uint64_t key;
-
-	put_be64(message, guid);
-	key = siphash(secret, message, sizeof(message));
-	/* 0 means no key. */
-	return key ? key : 1;
-}
 
 bool mkeys_are_set(const struct sm *sm)
 {
@@ -40,12 +21,12 @@ uint64_t mkey_of(const struct sm *sm, uint64_t port_guid)
 {
 	if (!sm->options.has_mkey_secret)
 		return sm->options.mkey;
-	return port_guid ? derive(sm->options.mkey_secret, KEY_FOR_PORT, port_guid) : 0;
+	return port_guid ? derived_key(sm->options.mkey_secret, KEY_FOR_MKEY, port_guid) : 0;
 }
 
 uint64_t mkeys_sm_key(const uint8_t secret[static SIPHASH_KEY_BYTES])
 {
-	return derive(secret, KEY_FOR_MANAGERS, 0);
+	return derived_key(secret, KEY_FOR_SM_KEY, 0);
 }
 
 static bool is_found(const struct subnet *subnet, uint64_t port_guid)

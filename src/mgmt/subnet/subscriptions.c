@@ -102,6 +102,17 @@ void subscriptions_remove(struct subscriptions *subscriptions, struct subscripti
 	free(subscription);
 }
 
+enum { INFORM_BOTH = 0xff, SUBSCRIBE_MAX = 1 };
+
+bool inform_info_is_valid(const struct inform_info *info)
+{
+	bool has_range = info->lid_range_begin == INFORM_ANY_LID ||
+			 info->lid_range_begin <= info->lid_range_end;
+
+	return info->subscribe <= SUBSCRIBE_MAX && (has_gid(info) || has_range) &&
+	       (info->is_generic <= INFORM_GENERIC || info->is_generic == INFORM_BOTH);
+}
+
 static bool issuer_matches(const struct inform_info *info, const struct notice *notice,
 			   const struct gid *issuer)
 {

@@ -44,6 +44,8 @@ MUST_USE int subscriptions_add(struct subscriptions *subscriptions,
 			       struct subscription **ret_subscription);
 void subscriptions_remove(struct subscriptions *subscriptions, struct subscription *subscription);
 
+bool inform_info_is_valid(const struct inform_info *info);
+
 /* Whether the subscription covers the notice (management 4.8). */
 bool inform_info_matches(const struct inform_info *info, const struct notice *notice,
 			 const struct gid *issuer);

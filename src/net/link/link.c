@@ -106,7 +106,8 @@ static void negotiate(struct port *port, const struct port *peer)
 
 static bool is_polling(const struct port *port)
 {
-	return port->info.physical_state == PHYSICAL_POLLING && !port->cable_is_down;
+	return port->info.physical_state == PHYSICAL_POLLING && !port->cable_is_down &&
+	       !port->has_no_power;
 }
 
 static bool have_common_ground(const struct port *a, const struct port *b)

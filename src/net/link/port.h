@@ -120,8 +120,9 @@ struct port {
 	uint32_t state_changes;
 	/* CA and router ports, switch port 0: set by the owner (daemon, simulator). */
 	void *endpoint;
-	bool led_is_on;	 /* LedInfo */
-	bool had_faults; /* since its link came up: its credits may be out of step */
+	bool led_is_on;	   /* LedInfo */
+	bool has_no_power; /* its node is switched off: the link does not train */
+	bool had_faults;   /* since its link came up: its credits may be out of step */
 	struct port_info_extended extended; /* kept by net/link/fec.h */
 	/* Settings of the congestion control agent; NULL: none. mgmt/agents/congestion_agent.h */
 	struct congestion_agent *congestion_agent;

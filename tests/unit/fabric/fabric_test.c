@@ -28,6 +28,45 @@ static void test_pulled_cable_takes_both_ends_down_and_is_reported(void **state)
 	rig_release(&rig);
 }
 
+static void set_power(struct rig *rig, struct node *node, enum node_power power)
+{
+	rig->fabric.agents.set_power(rig->fabric.agents.context, node, power);
+}
+
+/* A node without power has no links; its cables stay as they are. */
+static void test_power_takes_the_links_along(void **state)
+{
+	struct rig rig;
+	struct port *host, *far;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	host = rig_host(&rig, 2);
+	far = &rig.switch_node->ports[2];
+	set_power(&rig, host->node, NODE_POWER_OFF);
+	assert_int_equal(host->info.port_state, PORT_DOWN);
+	assert_int_equal(far->info.port_state, PORT_DOWN);
+	assert_int_equal(rig.switch_node->ports[3].info.port_state, PORT_ACTIVE);
+	/* Neither a new cable nor a manager's Polling brings the link up. */
+	fabric_set_cable(&rig.fabric, host, true, 0);
+	rig.fabric.agents.set_link(rig.fabric.agents.context, far, PHYSICAL_POLLING);
+	assert_int_equal(far->info.port_state, PORT_DOWN);
+	/* Power alone does not either, while the cable is out. */
+	fabric_set_cable(&rig.fabric, host, false, 0);
+	set_power(&rig, host->node, NODE_POWER_ON);
+	assert_int_equal(far->info.port_state, PORT_DOWN);
+	fabric_set_cable(&rig.fabric, host, true, 0);
+	assert_int_equal(host->info.port_state, PORT_INIT);
+	/* A switch takes all its links along. */
+	set_power(&rig, rig.switch_node, NODE_POWER_OFF);
+	for (unsigned number = 1; number <= 3; number++)
+		assert_int_equal(rig_host(&rig, number)->info.port_state, PORT_DOWN);
+	set_power(&rig, rig.switch_node, NODE_POWER_ON);
+	for (unsigned number = 1; number <= 3; number++)
+		assert_int_equal(rig_host(&rig, number)->info.port_state, PORT_INIT);
+	rig_release(&rig);
+}
+
 /* Data packets only: the switch also sends traps about its links to the manager at host 1. */
 static unsigned delivered_to(struct rig *rig, unsigned host)
 {
@@ -99,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pulled_cable_takes_both_ends_down_and_is_reported),
+		cmocka_unit_test(test_power_takes_the_links_along),
 		cmocka_unit_test(test_link_down_flushes_its_queues),
 		cmocka_unit_test(test_nodes_are_found_by_guid_name_and_host),
 	};

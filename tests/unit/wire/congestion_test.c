@@ -13,7 +13,7 @@
 static void test_fields_keep_apart_and_come_back(void **state)
 {
 	const struct attribute_layout *layouts[] = {
-		&congestion_info_layout,	   &congestion_key_info_layout,
+		&congestion_info_layout,	   &class_key_info_layout,
 		&switch_congestion_log_layout,	   &switch_congestion_event_layout,
 		&ca_congestion_log_layout,	   &ca_congestion_event_layout,
 		&switch_congestion_setting_layout, &switch_port_congestion_layout,

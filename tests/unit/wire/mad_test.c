@@ -81,12 +81,28 @@ static void test_short_input_is_refused(void **state)
 	assert_int_equal(header.method, 0x55);
 }
 
+static void test_answer_of_a_baseboard_is_a_send_with_modifier_1(void **state)
+{
+	uint8_t mad[MAD_BYTES] = {1, MAD_CLASS_BASEBOARD, 1, MAD_SEND};
+
+	(void)state;
+	assert_false(mad_is_baseboard_answer(mad));
+	mad[MAD_MODIFIER_OFFSET + 3] = 1;
+	assert_true(mad_is_baseboard_answer(mad));
+	mad[MAD_METHOD_OFFSET] = MAD_SET;
+	assert_false(mad_is_baseboard_answer(mad));
+	mad[MAD_METHOD_OFFSET] = MAD_SEND;
+	mad[MAD_CLASS_OFFSET] = MAD_CLASS_COMMUNICATION;
+	assert_false(mad_is_baseboard_answer(mad));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_directed_header_has_direction_and_hops),
 		cmocka_unit_test(test_other_classes_keep_all_status_bits),
 		cmocka_unit_test(test_short_input_is_refused),
+		cmocka_unit_test(test_answer_of_a_baseboard_is_a_send_with_modifier_1),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,30 +7,29 @@
 
 enum { KEY = 0x1234, WRONG = 0x4321, LEASE_S = 5 };
 
-static struct congestion_key_info key_info(uint64_t key)
+static struct class_key_info key_info(uint64_t key)
 {
-	struct congestion_key_info info;
+	struct class_key_info info;
 
 	assert_int_equal(congestion_ask(&fixture.adapter, key, MAD_GET,
 					ATTRIBUTE_CONGESTION_KEY_INFO, 0, NULL),
 			 MAD_STATUS_OK);
-	congestion_key_info_decode(congestion_data(), &info);
+	class_key_info_decode(congestion_data(), &info);
 	return info;
 }
 
-static int set_key(uint64_t under, const struct congestion_key_info *info)
+static int set_key(uint64_t under, const struct class_key_info *info)
 {
 	uint8_t data[DATA_BYTES] = {0};
 
-	congestion_key_info_encode(info, data);
+	class_key_info_encode(info, data);
 	return congestion_ask(&fixture.adapter, under, MAD_SET, ATTRIBUTE_CONGESTION_KEY_INFO, 0,
 			      data);
 }
 
 static void protect(void)
 {
-	const struct congestion_key_info info = {
-		.cc_key = KEY, .protect_bit = 1, .lease_period = LEASE_S};
+	const struct class_key_info info = {.key = KEY, .protect_bit = 1, .lease_period = LEASE_S};
 
 	assert_int_equal(set_key(0, &info), MAD_STATUS_OK);
 }
@@ -38,10 +37,10 @@ static void protect(void)
 static void test_key_is_shown_to_who_has_it(void **state)
 {
 	(void)state;
-	assert_int_equal(key_info(WRONG).cc_key, 0);
+	assert_int_equal(key_info(WRONG).key, 0);
 	protect();
-	assert_int_equal(key_info(KEY).cc_key, KEY);
-	assert_int_equal(key_info(WRONG).cc_key, 0);
+	assert_int_equal(key_info(KEY).key, KEY);
+	assert_int_equal(key_info(WRONG).key, 0);
 	assert_int_equal(key_info(WRONG).lease_period, LEASE_S);
 	/* A Get is never a violation. */
 	assert_int_equal(key_info(KEY).violations, 0);
@@ -49,7 +48,7 @@ static void test_key_is_shown_to_who_has_it(void **state)
 
 static void test_set_under_a_wrong_key_gets_no_answer_and_counts(void **state)
 {
-	const struct congestion_key_info other = {.cc_key = 99};
+	const struct class_key_info other = {.key = 99};
 	uint8_t data[DATA_BYTES] = {0};
 
 	(void)state;
@@ -61,14 +60,14 @@ static void test_set_under_a_wrong_key_gets_no_answer_and_counts(void **state)
 			 -1);
 	assert_null(fixture.adapter.ports[1].congestion);
 	assert_int_equal(key_info(KEY).violations, 2);
-	assert_int_equal(key_info(KEY).cc_key, KEY);
+	assert_int_equal(key_info(KEY).key, KEY);
 	assert_int_equal(set_key(KEY, &other), MAD_STATUS_OK);
-	assert_int_equal(key_info(0).cc_key, 99);
+	assert_int_equal(key_info(0).key, 99);
 }
 
 static void test_lease_that_is_over_shows_the_key(void **state)
 {
-	const struct congestion_key_info other = {.cc_key = 99};
+	const struct class_key_info other = {.key = 99};
 
 	(void)state;
 	protect();
@@ -82,7 +81,7 @@ static void test_lease_that_is_over_shows_the_key(void **state)
 	assert_int_equal(set_key(WRONG, &other), -1);
 	fixture.now += SECONDS(LEASE_S);
 	assert_int_equal(key_info(WRONG).protect_bit, 0);
-	assert_int_equal(key_info(WRONG).cc_key, KEY);
+	assert_int_equal(key_info(WRONG).key, KEY);
 }
 
 /* The trap goes from QP1 to the address in ClassPortInfo, and traps keep the distance of
@@ -91,7 +90,7 @@ static void test_violation_is_told_by_trap_0(void **state)
 {
 	const struct class_port_info place = {
 		.trap_lid = 6, .trap_qpn = 1, .trap_qkey = 0x80010000, .trap_sl = 3};
-	const struct congestion_key_info other = {.cc_key = 99};
+	const struct class_key_info other = {.key = 99};
 	uint8_t data[DATA_BYTES] = {0};
 	struct agent_trap traps[4];
 	struct bad_cc_key_details details;

@@ -32,7 +32,7 @@ static inline int congestion_ask(struct node *node, uint64_t key, uint8_t method
 	struct mad_message request = {.address = {.lid = MANAGER_LID, .qpn = MANAGER_QPN}};
 
 	mad_header_encode(&header, request.bytes);
-	put_be64(request.bytes + CC_KEY_OFFSET, key);
+	put_be64(request.bytes + CLASS_KEY_OFFSET, key);
 	if (data)
 		memcpy(request.bytes + SMP_DATA_OFFSET, data, DATA_BYTES);
 	fixture.verdict = gsa_receive(&fixture.environment, node, node_is_switch(node) ? 0 : 1,

@@ -134,10 +134,38 @@ static void test_class_that_nobody_serves_answers_get_and_set_only(void **state)
 static void test_only_the_nodes_own_classes_come_before_programs(void **state)
 {
 	(void)state;
-	for (unsigned class = 0; class < 256; class ++)
-		assert_int_equal(gsa_is_first((uint8_t) class),
-				 class == MAD_CLASS_PERFORMANCE ||
-					 class == MAD_CLASS_CONGESTION_CONTROL);
+	for (unsigned class = 0; class < 256; class ++) {
+		const uint8_t mad[MAD_BYTES] = {1, (uint8_t) class, 1, MAD_GET};
+
+		assert_int_equal(gsa_is_first(mad), class == MAD_CLASS_PERFORMANCE ||
+							    class == MAD_CLASS_BASEBOARD ||
+							    class == MAD_CLASS_CONGESTION_CONTROL);
+	}
+}
+
+/* A manager is a program, also on a node whose agent serves the class. */
+static void test_messages_for_a_manager_are_left_to_programs(void **state)
+{
+	static const struct {
+		uint8_t method;
+		uint16_t attribute;
+		uint32_t modifier;
+		bool is_first;
+	} rows[] = {
+		{MAD_SET, 0x10, 0, true},	   {MAD_SEND, 0x21, 0, true},
+		{MAD_TRAP_REPRESS, 0x02, 0, true}, {MAD_SEND, 0x21, 1, false},
+		{MAD_TRAP, 0x02, 0, false},	   {MAD_REPORT, 0x02, 0, false},
+		{MAD_SET, 0x03, 0, false},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t mad[MAD_BYTES] = {1, MAD_CLASS_BASEBOARD, 1, rows[i].method};
+
+		put_be16(mad + 16, rows[i].attribute);
+		put_be32(mad + 20, rows[i].modifier);
+		assert_int_equal(gsa_is_first(mad), rows[i].is_first);
+	}
 }
 
 static void test_port_that_does_not_exist_consumes(void **state)
@@ -160,6 +188,7 @@ int main(void)
 		TEST(test_wrong_attribute_is_12),
 		TEST(test_class_that_nobody_serves_answers_get_and_set_only),
 		TEST(test_only_the_nodes_own_classes_come_before_programs),
+		TEST(test_messages_for_a_manager_are_left_to_programs),
 		TEST(test_port_that_does_not_exist_consumes),
 	};
 
