@@ -6,49 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 #include "daemon/commands.h"
+#include "daemon/control/named_port.h"
 #include "daemon/core/flow_table.h"
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
-#include "fabric/topology/port_names.h"
 #include "mgmt/agents/node_fields.h"
 #include "net/node/node.h"
 
 /* The entries of a table that fit one message; "next" says where the next request starts. */
-enum { TABLE_ENTRIES_MAX = 1024, NAME_SHOWN = 64 };
-
-/* The first adapter of a host, or a node by its name, description or GUID. */
-static struct node *find_node(const struct daemon *daemon, const char *name)
-{
-	struct host *host = host_table_find(&daemon->core.hosts, name);
-
-	if (host && host->adapter_count)
-		return host->adapters[0]->node;
-	return port_names_find_node(&daemon->core.fabric, name);
-}
-
-/* NULL with an error in the reply. */
-static struct port *find_port(const struct daemon *daemon, const json_t *request,
-			      struct reply *ret_reply)
-{
-	const char *name = json_string_value(json_object_get(request, "node"));
-	const json_t *number = json_object_get(request, "port");
-	struct node *node = name ? find_node(daemon, name) : NULL;
-
-	if (!node) {
-		reply_error(ret_reply, ENOENT, "no host, switch or GUID %.*s in fabric %s",
-			    NAME_SHOWN, name ? name : "", daemon->options.fabric_name);
-		return NULL;
-	}
-
-	json_int_t wanted = json_is_integer(number) ? json_integer_value(number) : -1;
-	struct port *port =
-		wanted <= UINT8_MAX ? node_field_port(node, wanted < 0 ? -1 : (int)wanted) : NULL;
-
-	if (!port)
-		reply_error(ret_reply, ENOENT, "%.*s has no port %d", NAME_SHOWN, name,
-			    (int)wanted);
-	return port;
-}
+enum { TABLE_ENTRIES_MAX = 1024 };
 
 static json_t *number_to_json(uint64_t value, bool is_hexadecimal)
 {
@@ -121,7 +87,8 @@ static void run_get(struct client *client, const json_t *request, struct reply *
 {
 	const char *name = json_string_value(json_object_get(request, "attribute"));
 	json_int_t from = json_integer_value(json_object_get(request, "from"));
-	struct port *port = find_port(client_daemon(client), request, ret_reply);
+	struct port *port =
+		named_port_find(client_daemon(client), request, "node", "port", ret_reply);
 
 	if (!port)
 		return;
@@ -183,7 +150,7 @@ static void run_set(struct client *client, const json_t *request, struct reply *
 	struct daemon *daemon = client_daemon(client);
 	const char *field = json_string_value(json_object_get(request, "field"));
 	const char *value = json_string_value(json_object_get(request, "value"));
-	struct port *port = find_port(daemon, request, ret_reply);
+	struct port *port = named_port_find(daemon, request, "node", "port", ret_reply);
 	uint64_t maximum = 0;
 
 	if (!port)

@@ -6,6 +6,7 @@
 #include "mgmt/agents/class_traps.h"
 #include "mgmt/agents/gs_agent.h"
 #include "mgmt/agents/mkey.h"
+#include "mgmt/agents/redirects.h"
 #include "mgmt/agents/traps.h"
 
 void agent_memory_init(struct agent_memory *memory)
@@ -18,6 +19,7 @@ void agent_memory_init(struct agent_memory *memory)
 	list_init(&memory->class_traps);
 	list_init(&memory->samples);
 	list_init(&memory->redirects);
+	list_init(&memory->gsi_rates);
 	hash_table_init(&memory->trap_addresses);
 }
 

@@ -29,6 +29,7 @@ struct agent_memory {
 	struct list samples;
 	time_ns samples_due_at;
 	struct list redirects;
+	struct list gsi_rates;
 	struct hash_table trap_addresses; /* of general service classes, by node, port and class */
 };
 
@@ -74,17 +75,18 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 			       struct mad_message *ret_answer);
 bool gsa_is_first(uint8_t management_class);
 
+/* The port redirects the request or is busy: send ret_answer back, whoever serves the class.
+ * gsa_receive() asks this itself (mgmt/agents/redirects.h). */
+MUST_USE bool gsi_turns_away(const struct agent_environment *environment, const struct port *port,
+			     time_ns now, const struct mad_message *request,
+			     struct mad_message *ret_answer);
+
 enum congestion_switch { CONGESTION_CONTROL_OFF, CONGESTION_CONTROL_ON };
 
 /* Configures congestion control of this node as a congestion control manager would, or turns it
  * off: for fabrics without such a manager. -ENOMEM. */
 MUST_USE int agent_control_congestion(const struct agent_environment *environment,
 				      struct node *node, enum congestion_switch to);
-
-/* From now on this port redirects requests of this class to another LID and QP. LID 0: no longer.
- * -ENOMEM. */
-MUST_USE int agent_redirect(struct agent_memory *memory, const struct port *port,
-			    uint8_t management_class, uint16_t lid, uint32_t qpn);
 
 /* Runs leases and samples. Call it when agent_deadline() has come. */
 void agent_run(const struct agent_environment *environment, time_ns now);

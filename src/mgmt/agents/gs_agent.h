@@ -46,10 +46,6 @@ extern const struct gs_attributes congestion_attributes;
 /* Answers a Send of baseboard management with another Send (management 6.2). */
 enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_message *ret_answer);
 
-/* Whether the port redirects requests of this class. */
-MUST_USE bool redirect_find(const struct gs_request *request, struct class_port_info *ret_place);
-void redirects_forget(struct agent_memory *memory, const struct node *node);
-
 /* The counter of the port that PortCountersExtended shows at this offset of its struct. NULL: none.
  */
 uint64_t *pma_counter(struct port *port, uint16_t extended_offset);

@@ -74,21 +74,6 @@ static bool is_one_way(uint8_t method)
 	return method == MAD_SEND || method == MAD_TRAP || method == MAD_TRAP_REPRESS;
 }
 
-/* Get(ClassPortInfo) returns the redirect target without an error. Any other request gets the
- * redirect status with a ClassPortInfo (management 1.6). */
-static enum agent_verdict redirect(const struct gs_request *request,
-				   const struct class_port_info *place, size_t data_offset,
-				   struct mad_message *ret_answer)
-{
-	bool is_asked_for = request->header.attribute_id == ATTRIBUTE_CLASS_PORT_INFO;
-
-	smp_answer_make(request->message, is_asked_for ? MAD_STATUS_OK : MAD_STATUS_REDIRECT,
-			ret_answer);
-	memset(ret_answer->bytes + data_offset, 0, MAD_BYTES - data_offset);
-	class_port_info_encode(place, ret_answer->bytes + data_offset);
-	return AGENT_ANSWERED;
-}
-
 static enum agent_verdict serve(const struct gs_class *class, const struct gs_request *request,
 				size_t data_offset, struct mad_message *ret_answer)
 {
@@ -133,6 +118,8 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 	if (request.header.method & MAD_RESPONSE)
 		return AGENT_FOR_SM;
 	request.arrival = &node->ports[port_number];
+	if (gsi_turns_away(environment, request.arrival, now, message, ret_answer))
+		return AGENT_ANSWERED;
 
 	const struct gs_class *class = find_class(request.header.management_class);
 	size_t data_offset = data_offset_of(&request.header);
@@ -147,9 +134,5 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 	if (!class && request.header.method != MAD_GET && request.header.method != MAD_SET)
 		return AGENT_CONSUMED;
 
-	struct class_port_info place;
-
-	if (redirect_find(&request, &place))
-		return redirect(&request, &place, data_offset, ret_answer);
 	return serve(class, &request, data_offset, ret_answer);
 }
