@@ -28,6 +28,8 @@ extern const struct subcommand subcommand_fault;
 extern const struct subcommand subcommand_explain;
 extern const struct subcommand subcommand_sim;
 extern const struct subcommand subcommand_redirect;
+extern const struct subcommand subcommand_log;
+extern const struct subcommand subcommand_identify;
 
 /* Print the help text, or the error and a hint, and return the exit code. */
 int subcommand_help(const struct subcommand *self);

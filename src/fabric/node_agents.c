@@ -313,8 +313,7 @@ static bool is_for_agents(const struct port *port, const struct packet *packet, 
 	       packet->bth.opcode == (TRANSPORT_UD | OPCODE_SEND_ONLY) &&
 	       packet->payload.byte_count == MAD_BYTES && packet->deth.qkey == QKEY_GSI &&
 	       !(mad[MAD_METHOD_OFFSET] & MAD_RESPONSE) &&
-	       ((port->node->info.node_type != NODE_CA && !port->endpoint) ||
-		gsa_is_first(mad[MAD_CLASS_OFFSET]));
+	       ((port->node->info.node_type != NODE_CA && !port->endpoint) || gsa_is_first(mad));
 }
 
 /* QP1 accepts only the well-known Q_Key (transport 10.4; management 1.7). */

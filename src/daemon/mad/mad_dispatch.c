@@ -10,10 +10,10 @@
 #include "fabric/fabric.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
+#include "wire/vendor_softib.h"
 
 enum {
 	MODIFIER_OFFSET = 20,
-	VENDOR_OUI_OFFSET = 37,
 	METHODS_PER_WORD = 64,
 	HOP_LIMIT_LOCAL = 1,
 };

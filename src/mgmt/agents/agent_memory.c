@@ -5,7 +5,9 @@
 #include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/class_traps.h"
 #include "mgmt/agents/gs_agent.h"
+#include "mgmt/agents/identify.h"
 #include "mgmt/agents/mkey.h"
+#include "mgmt/agents/node_log.h"
 #include "mgmt/agents/redirects.h"
 #include "mgmt/agents/traps.h"
 
@@ -13,13 +15,16 @@ void agent_memory_init(struct agent_memory *memory)
 {
 	*memory = (struct agent_memory){.traps_due_at = TIME_NEVER,
 					.samples_due_at = TIME_NEVER,
-					.leases_due_at = TIME_NEVER};
+					.leases_due_at = TIME_NEVER,
+					.identify_due_at = TIME_NEVER};
 	list_init(&memory->leases);
 	list_init(&memory->traps);
 	list_init(&memory->class_traps);
 	list_init(&memory->samples);
 	list_init(&memory->redirects);
 	list_init(&memory->gsi_rates);
+	list_init(&memory->identifications);
+	hash_table_init(&memory->node_logs);
 	hash_table_init(&memory->trap_addresses);
 }
 
@@ -31,6 +36,8 @@ void agent_memory_release(struct agent_memory *memory)
 	pma_samples_forget(memory, NULL);
 	redirects_forget(memory, NULL);
 	class_port_infos_forget(memory, NULL);
+	identify_forget(memory, NULL);
+	node_logs_forget(memory, NULL);
 }
 
 void agent_memory_forget(struct agent_memory *memory, const struct node *node)
@@ -42,17 +49,22 @@ void agent_memory_forget(struct agent_memory *memory, const struct node *node)
 	pma_samples_forget(memory, node);
 	redirects_forget(memory, node);
 	class_port_infos_forget(memory, node);
+	identify_forget(memory, node);
+	node_logs_forget(memory, node);
 }
 
 time_ns agent_deadline(const struct agent_memory *memory)
 {
-	return time_earlier(memory->leases_due_at,
-			    time_earlier(memory->traps_due_at, memory->samples_due_at));
+	time_ns due_at = time_earlier(memory->leases_due_at, memory->identify_due_at);
+
+	return time_earlier(due_at, time_earlier(memory->traps_due_at, memory->samples_due_at));
 }
 
 void agent_run(const struct agent_environment *environment, time_ns now)
 {
-	if (environment->memory)
+	if (environment->memory) {
 		mkey_leases_run(environment->memory, now);
+		identify_run(environment->memory, now);
+	}
 	pma_samples_run(environment, now);
 }

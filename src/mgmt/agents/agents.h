@@ -30,6 +30,9 @@ struct agent_memory {
 	time_ns samples_due_at;
 	struct list redirects;
 	struct list gsi_rates;
+	struct hash_table node_logs; /* by node */
+	struct list identifications; /* nodes with their LEDs on */
+	time_ns identify_due_at;
 	struct hash_table trap_addresses; /* of general service classes, by node, port and class */
 };
 
@@ -69,11 +72,12 @@ enum agent_verdict sma_receive(const struct agent_environment *environment, stru
 			       struct mad_message *ret_answer);
 
 /* Takes a request of any other class that came to QP1 of this port. AGENT_FOR_SM: a response. At an
- * adapter, programs that registered for the class come first, unless gsa_is_first(). */
+ * adapter, programs that registered for the class come first, unless gsa_is_first(). A request that
+ * is a part of an RMPP transfer gets no response: no agent takes such requests. */
 enum agent_verdict gsa_receive(const struct agent_environment *environment, struct node *node,
 			       unsigned port_number, time_ns now, const struct mad_message *request,
 			       struct mad_message *ret_answer);
-bool gsa_is_first(uint8_t management_class);
+bool gsa_is_first(const uint8_t request[static MAD_BYTES]);
 
 /* The port redirects the request or is busy: send ret_answer back, whoever serves the class.
  * gsa_receive() asks this itself (mgmt/agents/redirects.h). */
@@ -88,7 +92,7 @@ enum congestion_switch { CONGESTION_CONTROL_OFF, CONGESTION_CONTROL_ON };
 MUST_USE int agent_control_congestion(const struct agent_environment *environment,
 				      struct node *node, enum congestion_switch to);
 
-/* Runs leases and samples. Call it when agent_deadline() has come. */
+/* Runs leases, samples and identify. Call it when agent_deadline() has come. */
 void agent_run(const struct agent_environment *environment, time_ns now);
 
 /*

@@ -3,6 +3,7 @@
 #include "mgmt/agents/class_traps.h"
 
 #include <stdlib.h>
+#include "mgmt/agents/node_log.h"
 #include "mgmt/mad/redirect.h"
 #include "net/node/node.h"
 #include "wire/pkey.h"
@@ -51,6 +52,11 @@ void class_trap_queue(struct agent_memory *memory, struct port *port, time_ns no
 	mad_header_encode(&header, trap->trap.message.bytes);
 	notice_encode(&told, trap->trap.message.bytes + mad_data_offset(class->management_class));
 	list_append(&memory->class_traps, &trap->link);
+	node_log_add(memory, port->node, now,
+		     &(struct node_log_entry){.event = NODE_EVENT_TRAP,
+					      .port_number = port->number,
+					      .code = notice->header.trap_number,
+					      .subject = class->management_class});
 	memory->traps_due_at = time_earlier(memory->traps_due_at, now);
 }
 

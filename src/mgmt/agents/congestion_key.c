@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/class_traps.h"
+#include "mgmt/agents/node_log.h"
 
 enum { VIOLATIONS_MAX = 0xffff };
 
@@ -56,6 +57,8 @@ static void violated(const struct gs_request *request, struct congestion_agent *
 {
 	if (agent->key.violations < VIOLATIONS_MAX)
 		agent->key.violations++;
+	node_log_key_violation(request->environment->memory, request->arrival, request->now,
+			       NODE_KEY_CC, request->message->address.lid);
 	if (agent->key.lease_period && agent->lease_ends_at == TIME_NEVER)
 		agent->lease_ends_at = request->now + SECONDS(agent->key.lease_period);
 	if (agent->trap_due_at <= request->now)

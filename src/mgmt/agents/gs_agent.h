@@ -42,6 +42,7 @@ extern const struct gs_attributes device_attributes;
 extern const struct gs_attributes communication_attributes;
 extern const struct gs_attributes snmp_attributes;
 extern const struct gs_attributes congestion_attributes;
+extern const struct gs_attributes vendor_attributes;
 
 /* Answers a Send of baseboard management with another Send (management 6.2). */
 enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_message *ret_answer);

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include "mgmt/agents/class_traps.h"
+#include "mgmt/agents/node_log.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
 
@@ -129,6 +130,19 @@ static struct pending_trap *get_trap(struct trap_source *source, uint16_t trap_n
 	return trap;
 }
 
+static void log_trap(struct agent_memory *memory, const struct port *port, time_ns now,
+		     const struct notice *notice)
+{
+	const struct node_log_entry entry = {
+		.event = NODE_EVENT_TRAP,
+		.port_number = port->number,
+		.code = notice->header.trap_number,
+		.subject = MAD_CLASS_SUBNET_LID,
+	};
+
+	node_log_add(memory, port->node, now, &entry);
+}
+
 void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
 		const struct notice *notice, uint32_t subject)
 {
@@ -138,6 +152,7 @@ void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
 
 	if (!trap)
 		return;
+	log_trap(memory, port, now, notice);
 	trap->subject = subject;
 	trap->is_sent = false;
 	trap->transaction_id = (uint64_t)port->node->index << 32 | ++memory->trap_sequence;

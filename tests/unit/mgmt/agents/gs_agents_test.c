@@ -134,10 +134,13 @@ static void test_class_that_nobody_serves_answers_get_and_set_only(void **state)
 static void test_only_the_nodes_own_classes_come_before_programs(void **state)
 {
 	(void)state;
-	for (unsigned class = 0; class < 256; class ++)
-		assert_int_equal(gsa_is_first((uint8_t) class),
+	for (unsigned class = 0; class < 256; class ++) {
+		const uint8_t request[MAD_BYTES] = {1, (uint8_t) class};
+
+		assert_int_equal(gsa_is_first(request),
 				 class == MAD_CLASS_PERFORMANCE ||
 					 class == MAD_CLASS_CONGESTION_CONTROL);
+	}
 }
 
 static void test_port_that_does_not_exist_consumes(void **state)
