@@ -98,7 +98,11 @@ static void answer(int port, int agent, uint8_t *umad, int mad_bytes, unsigned c
 	mad[3] |= METHOD_RESPONSE;
 	for (int i = data; i < mad_bytes; i++)
 		mad[i] ^= 0xff;
-	umad_send(port, agent, umad, mad_bytes, 0, 0);
+	/* Segments that are lost are sent again after the timeout. */
+	if (mad_bytes > MAD_BYTES)
+		umad_send(port, agent, umad, mad_bytes, TIMEOUT_MS / 20, 10);
+	else
+		umad_send(port, agent, umad, mad_bytes, 0, 0);
 }
 
 static int serve(unsigned class, uint32_t oui)
@@ -186,7 +190,7 @@ static int transfer(unsigned lid, unsigned class, uint32_t oui, int data_bytes)
 	mad[RMPP_OFFSET + 2] = 1; /* active */
 	for (int i = 0; i < data_bytes; i++)
 		mad[VENDOR_DATA + i] = byte_at(i);
-	if (umad_send(port, agent, umad, sent_bytes, TIMEOUT_MS, 3) != 0) {
+	if (umad_send(port, agent, umad, sent_bytes, TIMEOUT_MS / 10, 20) != 0) {
 		printf("not sent: %s\n", strerror(errno));
 		return 1;
 	}
