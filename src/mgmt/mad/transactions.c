@@ -37,6 +37,7 @@ struct mad_transaction {
 	unsigned tries;
 	unsigned tries_left;
 	unsigned redirects_left;
+	uint16_t redirected_by[MAD_REDIRECTS_MAX]; /* LIDs, in order */
 };
 
 static struct mad_transaction *transaction_of(struct list *link)
@@ -187,16 +188,18 @@ static bool find_place(const struct mad_transactions *transactions,
 	       mad_redirect_apply_path(&info, &path, address);
 }
 
-/* A second copy of the response that sent the request to its present place. A place that redirects
- * to itself is not one: its response comes from there. */
+/* A second copy of a redirection that the request has followed. If the present place redirects to a
+ * former one, that is none: the response comes from the present place. */
 static bool is_repeated_redirection(const struct mad_transaction *transaction,
-				    const struct mad_message *message,
-				    const struct mad_address *place)
+				    const struct mad_message *message)
 {
-	const struct mad_address *present = &transaction->request.address;
-
-	return transaction->redirects_left < MAD_REDIRECTS_MAX && place->lid == present->lid &&
-	       place->qpn == present->qpn && message->address.lid != present->lid;
+	if (message->address.lid == transaction->request.address.lid)
+		return false;
+	for (unsigned i = 0; i < MAD_REDIRECTS_MAX - transaction->redirects_left; i++) {
+		if (transaction->redirected_by[i] == message->address.lid)
+			return true;
+	}
+	return false;
 }
 
 /* Sends the request to the place that the response names. If that place can't be reached, or after
@@ -207,12 +210,14 @@ static bool follow_redirection(struct mad_transactions *transactions,
 {
 	struct mad_address place = transaction->request.address;
 
-	if (!mad_is_redirected(message) || !find_place(transactions, message, &place))
+	if (!mad_is_redirected(message))
 		return false;
-	if (is_repeated_redirection(transaction, message, &place))
+	if (is_repeated_redirection(transaction, message))
 		return true;
-	if (!transaction->redirects_left)
+	if (!transaction->redirects_left || !find_place(transactions, message, &place))
 		return false;
+	transaction->redirected_by[MAD_REDIRECTS_MAX - transaction->redirects_left] =
+		message->address.lid;
 	transaction->request.address = place;
 	transaction->redirects_left--;
 	transaction->tries_left = transaction->tries;
