@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include <infiniband/umad.h>
+#include "base/random.h"
 
 enum {
 	MAD_BYTES = 256,
@@ -243,15 +244,16 @@ static int send_garbage(unsigned lid, unsigned class, uint32_t oui, unsigned cou
 {
 	int port = open_port();
 	int agent = open_agent(port, class, oui, 0, UMAD_USER_RMPP);
+	struct random chance = random_seeded(22);
 	uint8_t *umad = umad_alloc(1, umad_size() + MAD_BYTES);
 	uint8_t *mad = umad_get_mad(umad);
 
-	srand(22);
 	for (unsigned i = 0; i < count; i++) {
 		make(umad, lid, class, oui, i % 2 ? METHOD_GET_MULTI : METHOD_GET);
 		for (unsigned byte = RMPP_OFFSET; byte < RMPP_OFFSET + 12; byte++)
-			mad[byte] = (uint8_t)(rand() % 4 ? rand() % 3 : rand());
-		mad[RMPP_OFFSET] = (uint8_t)(rand() % 8 ? 1 : rand());
+			mad[byte] = (uint8_t)(random_below(&chance, 4) ? random_below(&chance, 3)
+								       : random_next(&chance));
+		mad[RMPP_OFFSET] = (uint8_t)(random_below(&chance, 8) ? 1 : random_next(&chance));
 		mad[RMPP_OFFSET + 2] |= 1;
 		mad[15] = (uint8_t)(i % 32);
 		umad_send(port, agent, umad, MAD_BYTES, 0, 0);

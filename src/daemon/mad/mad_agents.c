@@ -238,27 +238,14 @@ static void stamp(const struct mad_agent *agent, uint8_t *mad)
 		put_be32(mad + MAD_TRANSACTION_ID_OFFSET, agent->client.agent_number);
 }
 
-/* QP1 sends in the port's own partitions only. On QP0 there are none (management 1.7). */
-static bool may_use_pkey(const struct port *port, const uint8_t *mad, uint16_t pkey)
-{
-	if (mad[MAD_CLASS_OFFSET] == MAD_CLASS_SUBNET_LID ||
-	    mad[MAD_CLASS_OFFSET] == MAD_CLASS_SUBNET_DIRECTED)
-		return true;
-	for (unsigned i = 0; i < port->pkey_count; i++) {
-		if (pkey & 0x7fff && (port->pkeys[i] & 0x7fff) == (pkey & 0x7fff))
-			return true;
-	}
-	return false;
-}
-
 static bool find_pkey(const struct mad_agent *agent, const struct mad_port_header *header,
-		      const uint8_t *mad, uint16_t *ret_pkey)
+		      uint16_t *ret_pkey)
 {
 	const struct port *port = agent->client.port;
 
 	if (agent->kind == MAD_AGENT_RAW) {
 		*ret_pkey = header->pkey_index;
-		return may_use_pkey(port, mad, header->pkey_index);
+		return true;
 	}
 	if (header->pkey_index >= port->pkey_count)
 		return false;
@@ -298,7 +285,7 @@ void mad_agent_send(struct mad_agent *agent, const struct mad_port_header *heade
 
 	bool is_rmpp = agent->kind == MAD_AGENT_RMPP && rmpp_mad_is_active(message.bytes);
 
-	if (!find_pkey(agent, header, message.bytes, &message.address.pkey) ||
+	if (!find_pkey(agent, header, &message.address.pkey) ||
 	    (!is_rmpp && byte_count > MAD_BYTES)) {
 		mad_request_report(agent, header, message.bytes, EINVAL);
 		return;

@@ -35,7 +35,7 @@ enum class_client_outcome {
 struct class_client_result {
 	struct mad_purpose purpose;
 	enum class_client_outcome outcome;
-	bool is_loop; /* CLASS_CLIENT_REDIRECTED: too many times */
+	bool is_loop;		    /* CLASS_CLIENT_REDIRECTED: too many times */
 	struct mad_message message; /* the last response; the request if there was none */
 };
 
