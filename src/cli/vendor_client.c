@@ -57,20 +57,27 @@ static void read_entry(const struct host_port *port, const char *table, unsigned
 	host_port_read_text(path, ret_text, byte_count);
 }
 
-static bool has_pkey(void *context, uint16_t pkey)
+/* The port's own key of this partition: the full one if it has both. */
+static bool own_pkey(void *context, uint16_t pkey, uint16_t *ret_own)
 {
 	const struct vendor_client *client = context;
+	bool is_found = false;
 
 	for (unsigned index = 0; index <= UINT16_MAX; index++) {
 		char text[32];
+		uint16_t own;
 
 		read_entry(&client->port.host, "pkeys", index, text, sizeof(text));
 		if (!*text)
-			return false;
-		if ((strtoul(text, NULL, 0) & 0x7fff) == (pkey & 0x7fffu))
-			return true;
+			break;
+		own = (uint16_t)strtoul(text, NULL, 0);
+		if ((own & 0x7fff) != (pkey & 0x7fff))
+			continue;
+		if (!is_found || own & 0x8000)
+			*ret_own = own;
+		is_found = true;
 	}
-	return false;
+	return is_found;
 }
 
 static struct gid own_gid(const struct host_port *port)
@@ -95,7 +102,7 @@ static int start_client(struct vendor_client *client)
 	const struct mad_agent_options sa = {.management_class = MAD_CLASS_SUBNET_ADMINISTRATION,
 					     .class_version = SA_CLASS_VERSION};
 	struct class_client_options options = {
-		.timeout = SECONDS(1), .has_pkey = has_pkey, .context = client};
+		.timeout = SECONDS(1), .own_pkey = own_pkey, .context = client};
 	struct mad_agent_identity identity;
 	struct gid gid = own_gid(&client->port.host);
 	uint16_t sm_lid;
@@ -111,8 +118,10 @@ static int start_client(struct vendor_client *client)
 	error = class_client_init(&client->client, &options);
 	if (error)
 		return error;
+	client->pkey = PKEY_DEFAULT_FULL;
+	(void)own_pkey(client, PKEY_DEFAULT_FULL, &client->pkey);
 	host_port_find_sa(&client->port.host, &sm_lid, &sm_sl);
-	sa_client_set_sa(&client->client.sa, sm_lid, sm_sl, PKEY_DEFAULT_FULL);
+	sa_client_set_sa(&client->client.sa, sm_lid, sm_sl, client->pkey);
 	sa_client_set_own_gid(&client->client.sa, &gid);
 	return 0;
 }
@@ -197,7 +206,7 @@ static void make_request(const struct vendor_client *client, enum mad_method met
 	*ret_request = (struct mad_message){.address = {.lid = client->lid,
 							.qpn = QPN_GSI,
 							.qkey = QKEY_GSI,
-							.pkey = PKEY_DEFAULT_FULL}};
+							.pkey = client->pkey}};
 	mad_header_encode(&header, ret_request->bytes);
 	put_be24(ret_request->bytes + VENDOR_OUI_OFFSET, SOFTIB_OUI);
 }
@@ -205,10 +214,11 @@ static void make_request(const struct vendor_client *client, enum mad_method met
 static void explain_redirection(const struct vendor_client *client)
 {
 	struct class_port_info info;
+	uint16_t own;
 
 	mad_redirect_read(&client->result.message, &info);
 	if (info.redirect_pkey & 0x7fff &&
-	    !has_pkey((struct vendor_client *)client, info.redirect_pkey))
+	    !own_pkey((struct vendor_client *)client, info.redirect_pkey, &own))
 		fprintf(stderr,
 			"softib %s: LID %d redirects the class into partition 0x%04x, which %s is "
 			"not in\n",

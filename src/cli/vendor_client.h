@@ -15,7 +15,8 @@ struct vendor_client {
 	const char *user; /* the subcommand, for messages */
 	struct mad_engine_port port;
 	struct class_client client;
-	uint16_t lid; /* of the node that is asked */
+	uint16_t lid;  /* of the node that is asked */
+	uint16_t pkey; /* the port's own of the default partition */
 	struct class_client_result result;
 	bool has_result;
 	time_ns wait_until;

@@ -178,8 +178,8 @@ static bool find_place(const struct mad_transactions *transactions,
 	struct gid gid;
 
 	mad_redirect_read(message, &info);
-	if (info.redirect_pkey & 0x7fff && options->has_pkey &&
-	    !options->has_pkey(options->context, info.redirect_pkey))
+	if (info.redirect_pkey & 0x7fff && options->own_pkey &&
+	    !options->own_pkey(options->context, info.redirect_pkey, &info.redirect_pkey))
 		return false;
 	if (!mad_redirect_needs_path(&info))
 		return mad_redirect_apply(&info, address);

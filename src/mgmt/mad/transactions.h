@@ -35,8 +35,9 @@ struct mad_transactions_options {
 	/* Optional: finds a path to the GID to which a request is redirected, if one is known at
 	 * once. */
 	bool (*find_path)(void *context, const struct gid *gid, struct mad_path *ret_path);
-	/* Optional: whether the port has this P_Key. A request is not redirected to another one. */
-	bool (*has_pkey)(void *context, uint16_t pkey);
+	/* Optional: finds the port's own key of the partition, full or limited. A request is not
+	 * redirected into a partition without one. */
+	bool (*own_pkey)(void *context, uint16_t pkey, uint16_t *ret_own);
 	void *context;
 };
 

@@ -27,7 +27,7 @@ int class_client_init(struct class_client *client, const struct class_client_opt
 		.agent_number = options->agent_number,
 		.timeout = options->timeout,
 		.tries = options->tries,
-		.has_pkey = options->has_pkey,
+		.own_pkey = options->own_pkey,
 		.context = options->context,
 	};
 	const struct sa_client_options sa = {.agent_number = options->sa_agent_number};
@@ -113,15 +113,15 @@ static bool ask_for_path(struct class_client *client, struct class_exchange *exc
 {
 	const struct gid *own = &client->sa.own_gid;
 	struct path_record wanted = {.sgid_prefix = gid_prefix(own), .sgid_guid = gid_guid(own)};
-	uint16_t pkey;
+	const struct mad_transactions_options *options = &client->transactions.options;
+	uint16_t *pkey = &exchange->redirect.redirect_pkey;
 
 	mad_redirect_read(message, &exchange->redirect);
-	pkey = exchange->redirect.redirect_pkey;
 	if (!wanted.sgid_guid || !exchange->redirects_left ||
 	    !mad_redirect_needs_path(&exchange->redirect))
 		return false;
-	if (pkey & 0x7fff && client->transactions.options.has_pkey &&
-	    !client->transactions.options.has_pkey(client->transactions.options.context, pkey))
+	if (*pkey & 0x7fff && options->own_pkey &&
+	    !options->own_pkey(options->context, *pkey, pkey))
 		return false;
 	wanted.dgid_prefix = exchange->redirect.redirect_gid_prefix;
 	wanted.dgid_guid = exchange->redirect.redirect_gid_guid;

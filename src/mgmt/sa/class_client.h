@@ -21,8 +21,8 @@ struct class_client_options {
 	uint32_t sa_agent_number; /* of the questions to the SA */
 	time_ns timeout;	  /* of one try; 0: the default */
 	unsigned tries;
-	/* Optional: whether the port has this P_Key. */
-	bool (*has_pkey)(void *context, uint16_t pkey);
+	/* Optional, as in struct mad_transactions_options. */
+	bool (*own_pkey)(void *context, uint16_t pkey, uint16_t *ret_own);
 	void *context;
 };
 

@@ -286,9 +286,11 @@ static void test_repeated_redirection_is_followed_once(void **state)
 	assert_int_equal(purpose.detail, 5);
 }
 
-static bool has_pkey(void *context, uint16_t pkey)
+/* The port is a limited member of partition 1. */
+static bool own_pkey(void *context, uint16_t pkey, uint16_t *ret_own)
 {
 	(void)context;
+	*ret_own = 0x0001;
 	return pkey == 0x8001;
 }
 
@@ -297,7 +299,7 @@ static void test_request_is_not_redirected_to_a_partition_without_the_port(void 
 	static const uint16_t pkeys[] = {0x8001, 0x8002};
 
 	(void)state;
-	transactions.options.has_pkey = has_pkey;
+	transactions.options.own_pkey = own_pkey;
 	for (unsigned i = 0; i < ARRAY_COUNT(pkeys); i++) {
 		struct class_port_info info = {.redirect_lid = 10, .redirect_pkey = pkeys[i]};
 		struct mad_message gmp = request;
@@ -312,6 +314,10 @@ static void test_request_is_not_redirected_to_a_partition_without_the_port(void 
 		class_port_info_encode(&info, answer.bytes + 64);
 		assert_int_equal(mad_transactions_receive(&transactions, &answer, &purpose),
 				 pkeys[i] == 0x8002);
+		if (pkeys[i] == 0x8001) {
+			assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+			assert_int_equal(out[0].address.pkey, 0x0001);
+		}
 		mad_transactions_cancel_all(&transactions);
 	}
 }

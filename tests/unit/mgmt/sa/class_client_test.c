@@ -22,16 +22,17 @@ static struct class_port_info places[10];
 static unsigned asked[10];
 static bool is_silent;
 
-static bool has_pkey(void *context, uint16_t pkey)
+static bool own_pkey(void *context, uint16_t pkey, uint16_t *ret_own)
 {
 	(void)context;
+	*ret_own = pkey;
 	return pkey != 0x8666;
 }
 
 static int set_up(void **state)
 {
 	const struct class_client_options options = {
-		.agent_number = AGENT, .sa_agent_number = SA_AGENT, .has_pkey = has_pkey};
+		.agent_number = AGENT, .sa_agent_number = SA_AGENT, .own_pkey = own_pkey};
 	struct gid gid;
 
 	(void)state;
