@@ -151,6 +151,8 @@ int mad_engine_run(struct mad_engine_port *port, const struct mad_engine *engine
 			break;
 		wait_for_work(port, engine, now, unsent.is_there, &waiting);
 	}
+	/* A signal that is pending is taken now: the next run ends at once. */
+	sigprocmask(SIG_SETMASK, &waiting, NULL);
 	if (error)
 		fprintf(stderr, "softib %s: the fabric is gone: %s\n", port->host.user,
 			strerror(-error));

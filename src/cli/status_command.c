@@ -95,6 +95,15 @@ static void print_administration(const json_t *status)
 		       fabric_client_number(sa, "subscriptions"));
 }
 
+static void print_identified(const json_t *names)
+{
+	const json_t *name;
+	size_t index;
+
+	json_array_foreach (names, index, name)
+		printf("identify        %s\n", json_string_value(name));
+}
+
 static void print_status(const json_t *status)
 {
 	printf("fabric          %s%s\n", fabric_client_text(status, "fabric"),
@@ -124,6 +133,7 @@ static void print_status(const json_t *status)
 	if (fabric_client_number(status, "mad_ports"))
 		printf("management      %d ports open\n",
 		       fabric_client_number(status, "mad_ports"));
+	print_identified(json_object_get(status, "identified"));
 	print_managers(status);
 	print_administration(status);
 }

@@ -30,6 +30,9 @@ extern const struct subcommand subcommand_sim;
 extern const struct subcommand subcommand_io;
 extern const struct subcommand subcommand_perf;
 extern const struct subcommand subcommand_baseboard;
+extern const struct subcommand subcommand_redirect;
+extern const struct subcommand subcommand_log;
+extern const struct subcommand subcommand_identify;
 
 /* Print the help text, or the error and a hint, and return the exit code. */
 int subcommand_help(const struct subcommand *self);

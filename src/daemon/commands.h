@@ -53,6 +53,7 @@ extern const struct command raw_commands[];
 extern const struct command io_commands[];
 extern const struct command perf_commands[];
 extern const struct command baseboard_commands[];
+extern const struct command redirect_commands[];
 
 json_t *guid_to_json(uint64_t guid);
 

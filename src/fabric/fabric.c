@@ -12,6 +12,7 @@
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
 #include "fabric/routers.h"
+#include "mgmt/agents/node_log.h"
 #include "net/link/lane_tables.h"
 #include "net/link/link.h"
 #include "net/link/port_queues.h"
@@ -108,6 +109,7 @@ int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_co
 void fabric_note_state_change(struct fabric *fabric, struct port *port)
 {
 	routers_note_change(fabric);
+	node_log_port_state(&fabric->agent_memory, port, fabric->now);
 	if (node_is_switch(port->node))
 		agent_link_changed(&fabric->agent_memory, port->node, fabric->now);
 	else if ((node_is_adapter(port->node) || port->endpoint) && fabric->owner.port_changed)

@@ -10,12 +10,13 @@
 
 #include <string.h>
 #include "base/bytes.h"
-#include "mgmt/agents/agents.h"
+#include "mgmt/agents/redirects.h"
 #include "mgmt/agents/io_unit.h"
 #include "net/link/congestion_state.h"
 #include "net/node/node.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
+#include "wire/vendor_softib.h"
 
 enum { NODES = 3, HEAD_BYTES = 10, PORTS = 3 };
 
@@ -50,12 +51,29 @@ static void plug_controllers(void)
 		failing->test.next_outcome = 7;
 }
 
+/* Port 1 of the adapter redirects one class, and another one when it is busy. */
+static void redirect_some(void)
+{
+	struct redirect redirect = {
+		.port = &nodes[0].ports[1],
+		.management_class = MAD_CLASS_SNMP,
+		.place = {.redirect_lid = 5, .redirect_qpn = 1},
+	};
+
+	(void)!redirect_set(&memory, &redirect);
+	redirect.management_class = MAD_CLASS_DEVICE;
+	redirect.condition = REDIRECT_WHEN_BUSY;
+	(void)!redirect_set(&memory, &redirect);
+	(void)!gsi_rate_set(&memory, redirect.port, 10);
+}
+
 static bool start(void)
 {
 	static const enum node_type types[NODES] = {NODE_CA, NODE_SWITCH, NODE_ROUTER};
 
 	now = 0;
 	agent_memory_init(&memory);
+	redirect_some();
 	for (unsigned i = 0; i < NODES; i++) {
 		if (node_init(&nodes[i], types[i], PORTS, 0x1000 + i, "fuzz") != 0) {
 			while (i--)
@@ -110,7 +128,7 @@ static uint8_t class_of(uint8_t choice)
 	static const uint8_t classes[] = {
 		MAD_CLASS_SUBNET_LID,  MAD_CLASS_SUBNET_DIRECTED,    MAD_CLASS_SUBNET_LID,
 		MAD_CLASS_PERFORMANCE, MAD_CLASS_BASEBOARD,	     MAD_CLASS_DEVICE,
-		MAD_CLASS_SNMP,	       MAD_CLASS_CONGESTION_CONTROL,
+		MAD_CLASS_SNMP,	       MAD_CLASS_CONGESTION_CONTROL, MAD_CLASS_SOFTIB,
 	};
 
 	return classes[choice % sizeof(classes)];
@@ -141,6 +159,8 @@ static size_t make(const uint8_t *bytes, size_t byte_count, struct mad_message *
 	memcpy(ret_message->bytes + (bytes[2] & 2 || data_bytes > 192 ? 24 : 64),
 	       bytes + HEAD_BYTES, data_bytes);
 	mad_header_encode(&header, ret_message->bytes);
+	if (class == MAD_CLASS_SOFTIB && !(bytes[2] & 4))
+		put_be24(ret_message->bytes + VENDOR_OUI_OFFSET, SOFTIB_OUI);
 	return HEAD_BYTES + data_bytes;
 }
 

@@ -11,6 +11,7 @@
 #include "wire/performance.h"
 #include "wire/smp_tables.h"
 #include "wire/subnet_attributes.h"
+#include "wire/vendor_softib.h"
 
 static const struct attribute_layout *const layouts[] = {
 	&node_info_layout,
@@ -44,6 +45,9 @@ static const struct attribute_layout *const layouts[] = {
 	&port_xmit_con_ctrl_layout,
 	&port_extended_speeds_layout,
 	&port_extended_speeds_rsfec_layout,
+	&node_log_header_layout,
+	&node_log_entry_layout,
+	&identify_layout,
 };
 
 static void check_layout(const struct attribute_layout *layout, const uint8_t *bytes)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "base/random.h"
+#include "mgmt/agents/redirects.h"
 #include "mgmt/perf/perf_manager.h"
 #include "sa_rig.h"
 #include "wire/class_port_info.h"
@@ -304,10 +305,17 @@ static void test_redirected_agents_are_followed_under_loss(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		begin(seed, &(struct sim_faults){.drop = 20, .duplicate = 50});
-		assert_int_equal(agent_redirect(rig.sim.fabric.agents.memory, sa_rig_port(&rig, 3),
-						MAD_CLASS_PERFORMANCE,
-						sa_rig_port(&rig, 4)->info.lid, QPN_GSI),
-				 0);
+
+		const struct redirect redirect = {
+			.port = sa_rig_port(&rig, 3),
+			.management_class = MAD_CLASS_PERFORMANCE,
+			.place = {.redirect_lid = sa_rig_port(&rig, 4)->info.lid,
+				  .redirect_qpn = QPN_GSI,
+				  .redirect_qkey = QKEY_GSI,
+				  .redirect_pkey = PKEY_DEFAULT_FULL},
+		};
+
+		assert_int_equal(redirect_set(rig.sim.fabric.agents.memory, &redirect), 0);
 		sa_rig_port(&rig, 4)->counters.symbol_errors = 44;
 		sweep();
 		assert_int_equal(manager.last.failed_count, 0);

@@ -4,19 +4,19 @@
 #include <errno.h>
 #include <string.h>
 #include "daemon/commands.h"
-#include "daemon/control/request_node.h"
+#include "daemon/control/named_port.h"
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
 #include "mgmt/agents/baseboard.h"
 #include "net/node/node.h"
 
-enum { NAME_SHOWN = 64, VALUE_MAX = 2000000 };
+enum { VALUE_MAX = 2000000 };
 
 /* NULL with an error in the reply. */
 static struct baseboard *find_baseboard(struct daemon *daemon, const json_t *request,
 					struct reply *ret_reply)
 {
-	struct port *port = request_port(daemon, request, ret_reply);
+	struct port *port = named_port_find(daemon, request, "node", "port", ret_reply);
 	struct baseboard *baseboard =
 		port ? baseboard_of(&daemon->core.fabric.agent_memory, port->node) : NULL;
 
@@ -34,7 +34,7 @@ static void changed(struct daemon *daemon, struct baseboard *baseboard)
 static void run_find(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	struct daemon *daemon = client_daemon(client);
-	struct port *port = request_port(daemon, request, ret_reply);
+	struct port *port = named_port_find(daemon, request, "node", "port", ret_reply);
 	const struct baseboard *baseboard =
 		port ? baseboard_find(&daemon->core.fabric.agent_memory, port->node) : NULL;
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "daemon/commands.h"
-#include "daemon/control/request_node.h"
+#include "daemon/control/named_port.h"
 #include "daemon/core/flow_table.h"
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
@@ -14,7 +14,7 @@
 #include "net/node/node.h"
 
 /* The entries of a table that fit one message; "next" says where the next request starts. */
-enum { TABLE_ENTRIES_MAX = 1024, NAME_SHOWN = 64 };
+enum { TABLE_ENTRIES_MAX = 1024 };
 
 static json_t *number_to_json(uint64_t value, bool is_hexadecimal)
 {
@@ -87,7 +87,8 @@ static void run_get(struct client *client, const json_t *request, struct reply *
 {
 	const char *name = json_string_value(json_object_get(request, "attribute"));
 	json_int_t from = json_integer_value(json_object_get(request, "from"));
-	struct port *port = request_port(client_daemon(client), request, ret_reply);
+	struct port *port =
+		named_port_find(client_daemon(client), request, "node", "port", ret_reply);
 
 	if (!port)
 		return;
@@ -149,7 +150,7 @@ static void run_set(struct client *client, const json_t *request, struct reply *
 	struct daemon *daemon = client_daemon(client);
 	const char *field = json_string_value(json_object_get(request, "field"));
 	const char *value = json_string_value(json_object_get(request, "value"));
-	struct port *port = request_port(daemon, request, ret_reply);
+	struct port *port = named_port_find(daemon, request, "node", "port", ret_reply);
 	uint64_t maximum = 0;
 
 	if (!port)

@@ -12,6 +12,7 @@
 #include "daemon/sysfs/rate_text.h"
 #include "daemon/sysfs/sysfs_tree.h"
 #include "fabric/topology/port_names.h"
+#include "mgmt/agents/identify.h"
 #include "mgmt/sa/sa.h"
 #include "mgmt/sm/sm.h"
 #include "net/node/node.h"
@@ -261,6 +262,20 @@ static json_t *describe_flows(const struct daemon *daemon)
 	return rows;
 }
 
+/* The names of nodes whose LEDs are on. */
+static json_t *describe_identified(const struct daemon *daemon)
+{
+	enum { IDENTIFIED_SHOWN = 64 };
+	const struct agent_memory *memory = &daemon->core.fabric.agent_memory;
+	json_t *names = json_array();
+
+	for (const struct identification *row = identification_next(memory, NULL);
+	     row && json_array_size(names) < IDENTIFIED_SHOWN;
+	     row = identification_next(memory, row))
+		json_array_append_new(names, json_string(row->node->description));
+	return names;
+}
+
 static void run_status(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	struct daemon *daemon = client_daemon(client);
@@ -294,6 +309,7 @@ static void run_status(struct client *client, const json_t *request, struct repl
 	json_object_set_new(ret_reply->object, "direct_flows", describe_flows(daemon));
 	json_object_set_new(ret_reply->object, "mad_ports",
 			    json_integer(daemon->mad_files.file_count));
+	json_object_set_new(ret_reply->object, "identified", describe_identified(daemon));
 	json_object_set_new(ret_reply->object, "mad_clients",
 			    json_integer(daemon->mads.clients.count));
 }

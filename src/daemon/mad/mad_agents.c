@@ -10,6 +10,7 @@
 #include "daemon/mad/mad_files.h"
 #include "daemon/mad/mad_requests.h"
 #include "net/link/port.h"
+#include "wire/pkey.h"
 
 enum {
 	CLASS_LAST = MAD_CLASS_VENDOR2_LAST,
@@ -277,6 +278,10 @@ void mad_agent_send(struct mad_agent *agent, const struct mad_port_header *heade
 
 	memcpy(message.bytes, bytes, first);
 	stamp(agent, message.bytes);
+	/* A received MAD is reported without a Q_Key, and its address serves for the answer: QP1
+	 * sends with its own. */
+	if (!message.address.qkey)
+		message.address.qkey = QKEY_GSI;
 
 	bool is_rmpp = agent->kind == MAD_AGENT_RMPP && rmpp_mad_is_active(message.bytes);
 

@@ -10,10 +10,10 @@
 #include "fabric/fabric.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
+#include "wire/vendor_softib.h"
 
 enum {
 	MODIFIER_OFFSET = 20,
-	VENDOR_OUI_OFFSET = 37,
 	METHODS_PER_WORD = 64,
 	HOP_LIMIT_LOCAL = 1,
 };
@@ -224,6 +224,26 @@ static struct mad_client *find_client(const struct mad_dispatch *dispatch, const
 	return client && client->port == port ? client : NULL;
 }
 
+static void send_answer(struct mad_dispatch *dispatch, struct port *port,
+			const struct mad_message *answer, time_ns now)
+{
+	/* If the answer finds no room, the requester will retry. */
+	if (!send_from(dispatch, port, 0, answer, now))
+		port->counters.drops[DROP_NO_FRAME]++;
+}
+
+/* Whether the port redirects the request, or is busy, instead of giving it to the client. */
+static bool turn_away(struct mad_dispatch *dispatch, struct port *port,
+		      const struct mad_message *message, time_ns now)
+{
+	struct mad_message answer;
+
+	if (!gsi_turns_away(&dispatch->fabric->agents, port, now, message, &answer))
+		return false;
+	send_answer(dispatch, port, &answer, now);
+	return true;
+}
+
 /* A request that no client takes is answered by the node's own agents, if only by a refusal. */
 static bool answer_by_agents(struct mad_dispatch *dispatch, struct port *port,
 			     const struct mad_message *message, time_ns now)
@@ -233,9 +253,7 @@ static bool answer_by_agents(struct mad_dispatch *dispatch, struct port *port,
 	if (gsa_receive(&dispatch->fabric->agents, port->node, port->number, now, message,
 			&answer) != AGENT_ANSWERED)
 		return false;
-	/* If the answer finds no room, the requester will retry. */
-	if (!send_from(dispatch, port, 0, &answer, now))
-		port->counters.drops[DROP_NO_FRAME]++;
+	send_answer(dispatch, port, &answer, now);
 	return true;
 }
 
@@ -312,7 +330,8 @@ void mad_dispatch_receive(struct mad_dispatch *dispatch, struct port *port,
 	struct mad_client *client = find_client(dispatch, port, message.bytes);
 
 	if (client) {
-		client->receive(client, &message, now);
+		if (is_smp || !turn_away(dispatch, port, &message, now))
+			client->receive(client, &message, now);
 		return;
 	}
 	if (!is_smp && answer_by_agents(dispatch, port, &message, now))

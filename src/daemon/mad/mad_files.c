@@ -9,6 +9,7 @@
 #include "daemon/mad/mad_outbox.h"
 #include "ipc/mad_socket.h"
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -293,6 +294,42 @@ int mad_file_open(struct mad_files *files, struct endpoint *endpoint, int *ret_p
 	return 0;
 }
 
+static bool is_closed(const struct mad_file *file)
+{
+	struct pollfd end = {.fd = file->socket};
+
+	return file->is_ending || (poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)));
+}
+
+static bool drop_closed_of(const struct list *files, const struct endpoint *endpoint)
+{
+	bool is_dropped = false;
+
+	list_for_each (link, files) {
+		struct mad_file *file = container_of(link, struct mad_file, link);
+
+		if (file->endpoint != endpoint || !is_closed(file))
+			continue;
+		for (unsigned id = 0; id < MAD_PORT_AGENTS_MAX; id++) {
+			if (file->agents[id]) {
+				mad_agent_destroy(file->agents[id]);
+				file->agents[id] = NULL;
+				is_dropped = true;
+			}
+		}
+	}
+	return is_dropped;
+}
+
+/* A program that ends or closes a port holds nothing from then on, also if softibd has not read of
+ * it yet. Returns whether agents of the port went. */
+static bool drop_closed(const struct mad_files *files, const struct endpoint *endpoint)
+{
+	bool was_open = drop_closed_of(&files->files, endpoint);
+
+	return drop_closed_of(&files->ended, endpoint) || was_open;
+}
+
 int mad_file_add_agent(struct mad_file *file, const struct mad_agent_options *options,
 		       struct mad_agent_identity *ret_identity)
 {
@@ -305,6 +342,9 @@ int mad_file_add_agent(struct mad_file *file, const struct mad_agent_options *op
 
 	int error = mad_agent_create(file, id, file->endpoint->port, options, &file->agents[id]);
 
+	if (error == -EBUSY && drop_closed(file->files, file->endpoint))
+		error = mad_agent_create(file, id, file->endpoint->port, options,
+					 &file->agents[id]);
 	if (!error)
 		*ret_identity = (struct mad_agent_identity){
 			.id = id, .number = file->agents[id]->client.agent_number};

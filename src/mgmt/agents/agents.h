@@ -29,10 +29,14 @@ struct agent_memory {
 	struct hash_table samples;	  /* by node */
 	struct timer_queue sample_timers; /* of samples that have not ended */
 	struct list redirects;
+	struct list gsi_rates;
+	struct hash_table node_logs; /* by node */
+	struct list identifications; /* nodes with their LEDs on */
+	time_ns identify_due_at;
 	struct hash_table trap_addresses; /* of general service classes, by node, port and class */
 	struct hash_table io_units;	  /* by node: mgmt/agents/io_unit.h */
 	time_ns io_units_due_at;
-	struct hash_table baseboards;	  /* by node: mgmt/agents/baseboard.h */
+	struct hash_table baseboards; /* by node: mgmt/agents/baseboard.h */
 	time_ns baseboards_due_at;
 };
 
@@ -76,11 +80,18 @@ enum agent_verdict sma_receive(const struct agent_environment *environment, stru
 			       struct mad_message *ret_answer);
 
 /* Takes a request of any other class that came to QP1 of this port. AGENT_FOR_SM: a response. At an
- * adapter, programs that registered for the class come first, unless gsa_is_first(mad). */
+ * adapter, programs that registered for the class come first, unless gsa_is_first(mad). A request
+ * that is a part of an RMPP transfer gets no response: no agent takes such requests. */
 enum agent_verdict gsa_receive(const struct agent_environment *environment, struct node *node,
 			       unsigned port_number, time_ns now, const struct mad_message *request,
 			       struct mad_message *ret_answer);
-bool gsa_is_first(const uint8_t mad[static MAD_BYTES]);
+bool gsa_is_first(const uint8_t request[static MAD_BYTES]);
+
+/* The port redirects the request or is busy: send ret_answer back, whoever serves the class.
+ * gsa_receive() asks this itself (mgmt/agents/redirects.h). */
+MUST_USE bool gsi_turns_away(const struct agent_environment *environment, const struct port *port,
+			     time_ns now, const struct mad_message *request,
+			     struct mad_message *ret_answer);
 
 enum congestion_switch { CONGESTION_CONTROL_OFF, CONGESTION_CONTROL_ON };
 
@@ -89,12 +100,8 @@ enum congestion_switch { CONGESTION_CONTROL_OFF, CONGESTION_CONTROL_ON };
 MUST_USE int agent_control_congestion(const struct agent_environment *environment,
 				      struct node *node, enum congestion_switch to);
 
-/* From now on this port redirects requests of this class to another LID and QP. LID 0: no longer.
- * -ENOMEM. */
-MUST_USE int agent_redirect(struct agent_memory *memory, const struct port *port,
-			    uint8_t management_class, uint16_t lid, uint32_t qpn);
-
-/* Runs leases, samples and baseboards. Call it when agent_deadline() has come. */
+/* Runs leases, samples, baseboards, I/O units and identify. Call it when agent_deadline() has come.
+ */
 void agent_run(const struct agent_environment *environment, time_ns now);
 
 /*

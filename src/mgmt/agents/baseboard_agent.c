@@ -9,6 +9,7 @@
 #include "mgmt/agents/baseboard_commands.h"
 #include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/class_traps.h"
+#include "mgmt/agents/node_log.h"
 #include "mgmt/agents/traps.h"
 #include "wire/baseboard.h"
 #include "wire/notice.h"
@@ -62,6 +63,8 @@ bool baseboard_key_admits(const struct gs_request *request)
 
 	if (!baseboard || class_key_admits(baseboard_key(baseboard, request->arrival), request))
 		return true;
+	node_log_key_violation(request->environment->memory, request->arrival, request->now,
+			       NODE_KEY_B, request->message->address.lid);
 	tell_violation(request);
 	return false;
 }

@@ -4,6 +4,7 @@
 
 #include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/class_traps.h"
+#include "mgmt/agents/node_log.h"
 
 static void tell(const struct gs_request *request)
 {
@@ -39,6 +40,8 @@ bool congestion_key_admits(const struct gs_request *request)
 
 	if (!agent || class_key_admits(&agent->key, request))
 		return true;
+	node_log_key_violation(request->environment->memory, request->arrival, request->now,
+			       NODE_KEY_CC, request->message->address.lid);
 	tell(request);
 	return false;
 }

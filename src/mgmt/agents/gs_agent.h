@@ -42,15 +42,12 @@ extern const struct gs_attributes device_attributes;
 extern const struct gs_attributes communication_attributes;
 extern const struct gs_attributes snmp_attributes;
 extern const struct gs_attributes congestion_attributes;
+extern const struct gs_attributes vendor_attributes;
 
 /* The B_Key check. A violation raises trap 259 and gets no response (management 6.2). */
 MUST_USE bool baseboard_key_admits(const struct gs_request *request);
 /* Answers a Send of baseboard management with another Send (management 6.2). */
 enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_message *ret_answer);
-
-/* Whether the port redirects requests of this class. */
-MUST_USE bool redirect_find(const struct gs_request *request, struct class_port_info *ret_place);
-void redirects_forget(struct agent_memory *memory, const struct node *node);
 
 /* The counter of the port that PortCountersExtended shows at this offset of its struct. NULL: none.
  */

@@ -7,9 +7,11 @@
 #include "base/bytes.h"
 #include "mgmt/agents/congestion_agent.h"
 #include "mgmt/agents/traps.h"
+#include "mgmt/agents/node_log.h"
 #include "mgmt/mad/redirect.h"
 #include "mgmt/mad/smp_request.h"
 #include "wire/baseboard.h"
+#include "wire/rmpp.h"
 #include "wire/smp.h"
 
 static const struct gs_class {
@@ -20,6 +22,7 @@ static const struct gs_class {
 	enum agent_verdict (*send)(const struct gs_request *request,
 				   struct mad_message *ret_answer);
 	bool (*admits)(const struct gs_request *request); /* NULL: the class has no key */
+	uint32_t oui;					  /* vendor classes of range 2 */
 } classes[] = {
 	{MAD_CLASS_PERFORMANCE, 1, true, &pma_attributes, NULL, NULL},
 	{MAD_CLASS_BASEBOARD, 1, true, &baseboard_attributes, baseboard_send, baseboard_key_admits},
@@ -28,12 +31,16 @@ static const struct gs_class {
 	{MAD_CLASS_SNMP, 1, false, &snmp_attributes, NULL, NULL},
 	{MAD_CLASS_CONGESTION_CONTROL, 2, true, &congestion_attributes, NULL,
 	 congestion_key_admits},
+	{MAD_CLASS_SOFTIB, SOFTIB_CLASS_VERSION, true, &vendor_attributes, NULL, NULL, SOFTIB_OUI},
 };
 
-static const struct gs_class *find_class(uint8_t management_class)
+static const struct gs_class *find_class(const uint8_t *mad)
 {
+	uint32_t oui =
+		mad_class_has_oui(mad[MAD_CLASS_OFFSET]) ? get_be24(mad + VENDOR_OUI_OFFSET) : 0;
+
 	for (size_t i = 0; i < ARRAY_COUNT(classes); i++) {
-		if (classes[i].management_class == management_class)
+		if (classes[i].management_class == mad[MAD_CLASS_OFFSET] && classes[i].oui == oui)
 			return &classes[i];
 	}
 	return NULL;
@@ -49,11 +56,11 @@ static bool is_for_manager(const uint8_t *mad)
 	       get_be16(mad + MAD_ATTRIBUTE_ID_OFFSET) == ATTRIBUTE_INFORM_INFO;
 }
 
-bool gsa_is_first(const uint8_t mad[static MAD_BYTES])
+bool gsa_is_first(const uint8_t request[static MAD_BYTES])
 {
-	const struct gs_class *class = find_class(mad[MAD_CLASS_OFFSET]);
+	const struct gs_class *class = find_class(request);
 
-	return class && class->is_first && !is_for_manager(mad);
+	return class && class->is_first && !is_for_manager(request);
 }
 
 static gs_handler *find_handler(const struct gs_class *class, const struct mad_header *header)
@@ -87,19 +94,18 @@ static bool is_one_way(uint8_t method)
 	return method == MAD_SEND || method == MAD_TRAP || method == MAD_TRAP_REPRESS;
 }
 
-/* Get(ClassPortInfo) returns the redirect target without an error. Any other request gets the
- * redirect status with a ClassPortInfo (management 1.6). */
-static enum agent_verdict redirect(const struct gs_request *request,
-				   const struct class_port_info *place, size_t data_offset,
-				   struct mad_message *ret_answer)
+static void log_set(const struct gs_request *request)
 {
-	bool is_asked_for = request->header.attribute_id == ATTRIBUTE_CLASS_PORT_INFO;
+	const struct node_log_entry entry = {
+		.event = NODE_EVENT_SET,
+		.port_number = request->arrival->number,
+		.code = request->header.attribute_id,
+		.subject = request->header.management_class,
+	};
 
-	smp_answer_make(request->message, is_asked_for ? MAD_STATUS_OK : MAD_STATUS_REDIRECT,
-			ret_answer);
-	memset(ret_answer->bytes + data_offset, 0, MAD_BYTES - data_offset);
-	class_port_info_encode(place, ret_answer->bytes + data_offset);
-	return AGENT_ANSWERED;
+	/* Identify logs what it does itself. */
+	if (request->header.management_class != MAD_CLASS_SOFTIB)
+		node_log_add(request->environment->memory, request->node, request->now, &entry);
 }
 
 static enum agent_verdict serve(const struct gs_class *class, const struct gs_request *request,
@@ -112,6 +118,8 @@ static enum agent_verdict serve(const struct gs_class *class, const struct gs_re
 		return AGENT_CONSUMED;
 	if (status == MAD_STATUS_OK)
 		status = find_handler(class, &request->header)(request, data);
+	if (status == MAD_STATUS_OK && request->header.method == MAD_SET)
+		log_set(request);
 	smp_answer_make(request->message, (uint16_t)status, ret_answer);
 	if (status == MAD_STATUS_OK)
 		memcpy(ret_answer->bytes + data_offset, data, MAD_BYTES - data_offset);
@@ -164,11 +172,15 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 	if (request.header.method & MAD_RESPONSE)
 		return AGENT_FOR_SM;
 	request.arrival = &node->ports[port_number];
+	if (gsi_turns_away(environment, request.arrival, now, message, ret_answer))
+		return AGENT_ANSWERED;
 
-	const struct gs_class *class = find_class(request.header.management_class);
+	const struct gs_class *class = find_class(message->bytes);
 	size_t data_offset = data_offset_of(&request.header);
 
 	request.data = message->bytes + data_offset;
+	if (class && rmpp_mad_is_active(message->bytes))
+		return AGENT_CONSUMED;
 	if (is_one_way(request.header.method))
 		return class ? take_one_way(class, &request, ret_answer) : AGENT_CONSUMED;
 	/* Of a class that no agent serves, only Get and Set get an error response (management 1.4).
@@ -176,9 +188,5 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 	if (!class && request.header.method != MAD_GET && request.header.method != MAD_SET)
 		return AGENT_CONSUMED;
 
-	struct class_port_info place;
-
-	if (redirect_find(&request, &place))
-		return redirect(&request, &place, data_offset, ret_answer);
 	return serve(class, &request, data_offset, ret_answer);
 }

@@ -3,6 +3,7 @@
 #include "mgmt/agents/mkey.h"
 
 #include <stdlib.h>
+#include "mgmt/agents/node_log.h"
 #include "mgmt/agents/traps.h"
 
 enum { VIOLATIONS_MAX = 0xffff };
@@ -67,6 +68,8 @@ static void violated(const struct sma_request *request, struct port *port)
 		port->info.mkey_violations++;
 	if (!memory)
 		return;
+	node_log_key_violation(memory, port, request->now, NODE_KEY_M,
+			       request->message->address.lid);
 	trap_bad_mkey(memory, request, port);
 	if (!port->info.mkey_lease_period || find_lease(memory, port))
 		return;

@@ -8,13 +8,14 @@
 #include "mgmt/agents/agents.h"
 #include "mgmt/agents/gs_agent.h"
 #include "mgmt/agents/node_field_limits.h"
+#include "mgmt/agents/redirects.h"
 #include "net/link/lane_tables.h"
 #include "net/node/node.h"
 #include "wire/notice.h"
 #include "wire/performance.h"
 #include "wire/pkey.h"
 
-enum { NAME_BYTES = 64, NUMBER_AUTOMATIC_BASE = 0 };
+enum { NAME_BYTES = 64, NUMBER_AUTOMATIC_BASE = 0, GSI_RATE_MAX = 1000000 };
 
 const struct node_attribute node_attributes[] = {
 	{"node_info", &node_info_layout, false},
@@ -281,40 +282,20 @@ static enum node_set_result set_description(const struct agent_environment *envi
 	return NODE_SET_OK;
 }
 
-/* LID or LID:QPN. */
-static bool parse_place(const char *text, uint64_t *ret_lid, uint64_t *ret_qpn)
+/* Requests per second that the GSI of the port takes; 0: any number. */
+static enum node_set_result set_gsi_rate(const struct agent_environment *environment,
+					 const struct port *port, const char *value,
+					 uint64_t *ret_max)
 {
-	char lid[NAME_BYTES] = "";
-	const char *colon = strchr(text, ':');
-	size_t length = colon ? (size_t)(colon - text) : strlen(text);
+	uint64_t requests_per_s;
 
-	if (length >= sizeof(lid))
-		return false;
-	memcpy(lid, text, length);
-	*ret_qpn = QPN_GSI;
-	return parse_number(lid, ret_lid) && (!colon || parse_number(colon + 1, ret_qpn));
-}
-
-static enum node_set_result set_redirect(const struct agent_environment *environment,
-					 const struct port *port, const char *name,
-					 const char *value, uint64_t *ret_max)
-{
-	uint64_t management_class, lid, qpn;
-	char *end;
-
-	errno = 0;
-	management_class = strtoull(name, &end, NUMBER_AUTOMATIC_BASE);
-	if (end == name || strcmp(end, "]") != 0 || errno || management_class > UINT8_MAX)
-		return NODE_SET_NO_SUCH_FIELD;
-	if (!parse_place(value, &lid, &qpn))
+	*ret_max = GSI_RATE_MAX;
+	if (!parse_number(value, &requests_per_s))
 		return NODE_SET_NOT_A_NUMBER;
-	if (lid > LID_UNICAST_LAST || qpn > QPN_MAX) {
-		*ret_max = lid > LID_UNICAST_LAST ? LID_UNICAST_LAST : QPN_MAX;
+	if (requests_per_s > GSI_RATE_MAX)
 		return NODE_SET_OUT_OF_RANGE;
-	}
 	if (!environment->memory ||
-	    agent_redirect(environment->memory, port, (uint8_t)management_class, (uint16_t)lid,
-			   (uint32_t)qpn) != 0)
+	    gsi_rate_set(environment->memory, port, (uint32_t)requests_per_s) != 0)
 		return NODE_SET_FIXED;
 	return NODE_SET_OK;
 }
@@ -350,10 +331,8 @@ enum node_set_result node_field_set(const struct agent_environment *environment,
 	if (strcmp(name, "congestion") == 0)
 		return set_congestion(environment, port, value, ret_max);
 
-	static const char redirect[] = "redirect[";
-
-	if (strncmp(name, redirect, sizeof(redirect) - 1) == 0)
-		return set_redirect(environment, port, name + sizeof(redirect) - 1, value, ret_max);
+	if (strcmp(name, "gsi_rate") == 0)
+		return set_gsi_rate(environment, port, value, ret_max);
 
 	const struct attribute_field *field = bracket ? NULL : resolve(port, name, &attribute);
 

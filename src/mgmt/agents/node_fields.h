@@ -69,8 +69,8 @@ enum node_set_result {
 };
 
 /* The name is FIELD, ATTRIBUTE.FIELD, TABLE[INDEX], "description", "congestion" (1: congestion
- * control is on at the node, 0: off) or "redirect[CLASS]". The value is a number as in C, the text
- * of a description, or LID[:QPN] for a redirection (0: none). */
+ * control is on at the node, 0: off) or "gsi_rate" (requests per second that the port's GSI takes,
+ * 0: any number). The value is a number as in C, or the text of a description. */
 MUST_USE enum node_set_result node_field_set(const struct agent_environment *environment,
 					     struct port *port, time_ns now, const char *name,
 					     const char *value, uint64_t *ret_max);

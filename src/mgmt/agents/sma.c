@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include "mgmt/agents/mkey.h"
+#include "mgmt/agents/node_log.h"
 #include "mgmt/agents/traps.h"
 #include "mgmt/mad/smp_request.h"
 #include "net/link/fec.h"
@@ -199,6 +200,44 @@ static enum agent_verdict answer(const struct sma_request *request, enum mad_sta
 	return AGENT_ANSWERED;
 }
 
+/* What the log of the node tells of a Set: a PortState, or that values changed. Tables are written
+ * by the hundred, so the log leaves them out. */
+static void log_change(const struct sma_request *request, const struct port *port,
+		       const struct port_info *before)
+{
+	const struct node_log_entry entry = {
+		.event = NODE_EVENT_SET,
+		.port_number = port->number,
+		.code = ATTRIBUTE_PORT_INFO,
+		.subject = MAD_CLASS_SUBNET_LID,
+	};
+
+	if (before->port_state != port->info.port_state)
+		node_log_port_state(request->environment->memory, port, request->now);
+	else if (memcmp(before, &port->info, sizeof(*before)) != 0)
+		node_log_add(request->environment->memory, request->node, request->now, &entry);
+}
+
+static enum mad_status handle(const struct sma_request *request, sma_handler *handler,
+			      uint8_t *ret_data)
+{
+	const struct port *port =
+		request->header.method == MAD_SET &&
+				request->header.attribute_id == ATTRIBUTE_PORT_INFO
+			? sma_port_info_port(request)
+			: NULL;
+	struct port_info before;
+
+	if (port)
+		before = port->info;
+
+	enum mad_status status = handler(request, ret_data);
+
+	if (port && status == MAD_STATUS_OK)
+		log_change(request, port, &before);
+	return status;
+}
+
 /* Serves a request that passed the M_Key check. */
 static enum agent_verdict serve(const struct sma_request *request, struct mad_message *ret_answer)
 {
@@ -221,9 +260,7 @@ static enum agent_verdict serve(const struct sma_request *request, struct mad_me
 	if (!handler)
 		return answer(request, MAD_STATUS_BAD_METHOD_ATTRIBUTE, data, ret_answer);
 
-	enum mad_status status = handler(request, data);
-
-	return answer(request, status, data, ret_answer);
+	return answer(request, handle(request, handler, data), data, ret_answer);
 }
 
 /* An adapter has an M_Key per port. A request for the PortInfo of another port must match that

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notices of the subnet management agent: one function per trap, and the violation counters
  * (management 5.2, 5.3). */
+#include "mgmt/agents/node_log.h"
 #include "mgmt/agents/traps.h"
 
 #include <string.h>
@@ -209,6 +210,7 @@ void agent_pkey_violation(struct agent_memory *memory, struct port *port, time_n
 	struct port_info *info = &speaker(port)->info;
 
 	count_violation(violation, &info->pkey_violations);
+	node_log_key_violation(memory, port, now, NODE_KEY_P, violation->slid);
 	if (lid_is_multicast(violation->dlid) && info->multicast_pkey_trap_suppression)
 		return;
 	if (port->kind == PORT_OF_SWITCH)
@@ -221,5 +223,6 @@ void agent_qkey_violation(struct agent_memory *memory, struct port *port, time_n
 			  const struct agent_violation *violation)
 {
 	count_violation(violation, &speaker(port)->info.qkey_violations);
+	node_log_key_violation(memory, port, now, NODE_KEY_Q, violation->slid);
 	bad_key(memory, speaker(port), now, violation, TRAP_BAD_QKEY);
 }

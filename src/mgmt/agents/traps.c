@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/agents/class_port_infos.h"
+#include "mgmt/agents/node_log.h"
 #include "mgmt/agents/class_traps.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
@@ -158,6 +159,19 @@ static struct pending_trap *get_trap(struct trap_source *source, struct pending_
 	return trap;
 }
 
+static void log_trap(struct agent_memory *memory, const struct trap_source *source, time_ns now,
+		     const struct notice *notice)
+{
+	const struct node_log_entry entry = {
+		.event = NODE_EVENT_TRAP,
+		.port_number = source->port->number,
+		.code = notice->header.trap_number,
+		.subject = source->kind.management_class,
+	};
+
+	node_log_add(memory, source->port->node, now, &entry);
+}
+
 static void fill(struct agent_memory *memory, struct trap_source *source, struct pending_trap *trap,
 		 const struct notice *notice, uint32_t subject)
 {
@@ -188,8 +202,10 @@ void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
 		source ? get_trap(source, find_trap(source, notice->header.trap_number, subject))
 		       : NULL;
 
-	if (trap)
-		fill(memory, source, trap, notice, subject);
+	if (!trap)
+		return;
+	fill(memory, source, trap, notice, subject);
+	log_trap(memory, source, now, notice);
 }
 
 void trap_queue_of_class(struct agent_memory *memory, struct port *port, time_ns now,
@@ -199,8 +215,10 @@ void trap_queue_of_class(struct agent_memory *memory, struct port *port, time_ns
 		can_send(memory, port, kind) ? get_source(memory, port, now, kind) : NULL;
 	struct pending_trap *trap = source ? get_trap(source, find_equal(source, notice)) : NULL;
 
-	if (trap)
-		fill(memory, source, trap, notice, 0);
+	if (!trap)
+		return;
+	fill(memory, source, trap, notice, 0);
+	log_trap(memory, source, now, notice);
 }
 
 void trap_repress(struct agent_memory *memory, const struct node *node, uint8_t management_class,

@@ -51,6 +51,8 @@ bool mad_redirect_apply(const struct class_port_info *info, struct mad_address *
 	address->lid = info->redirect_lid;
 	address->sl = info->redirect_sl;
 	take_place(info, address);
+	/* Traffic class and flow label travel in a GRH, which RedirectGID asks for. */
+	address->has_grh = info->redirect_gid_guid;
 	return true;
 }
 

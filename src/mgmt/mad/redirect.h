@@ -25,8 +25,8 @@ struct mad_path {
 };
 
 /* Changes the address to the target that a ClassPortInfo names by LID, with RedirectSL and, where
- * they are not 0, RedirectQ_Key, RedirectP_Key and RedirectGID. RedirectQP 0 means QP1. false:
- * RedirectLID is not a unicast LID. */
+ * they are not 0, RedirectQ_Key, RedirectP_Key and RedirectGID: with a GID the request has a GRH.
+ * RedirectQP 0 means QP1. false: RedirectLID is not a unicast LID. */
 MUST_USE bool mad_redirect_apply(const struct class_port_info *info, struct mad_address *address);
 
 /* RedirectLID 0: the client needs a path to RedirectGID. */

@@ -37,6 +37,7 @@ struct mad_transaction {
 	unsigned tries;
 	unsigned tries_left;
 	unsigned redirects_left;
+	uint16_t redirected_by[MAD_REDIRECTS_MAX]; /* LIDs, in order */
 };
 
 static struct mad_transaction *transaction_of(struct list *link)
@@ -179,11 +180,28 @@ static bool find_place(const struct mad_transactions *transactions,
 	struct gid gid;
 
 	mad_redirect_read(message, &info);
+	if (info.redirect_pkey & 0x7fff && options->own_pkey &&
+	    !options->own_pkey(options->context, info.redirect_pkey, &info.redirect_pkey))
+		return false;
 	if (!mad_redirect_needs_path(&info))
 		return mad_redirect_apply(&info, address);
 	gid = gid_from(info.redirect_gid_prefix, info.redirect_gid_guid);
 	return options->find_path && options->find_path(options->context, &gid, &path) &&
 	       mad_redirect_apply_path(&info, &path, address);
+}
+
+/* A second copy of a redirection that the request has followed. If the present place redirects to a
+ * former one, that is none: the response comes from the present place. */
+static bool is_repeated_redirection(const struct mad_transaction *transaction,
+				    const struct mad_message *message)
+{
+	if (message->address.lid == transaction->request.address.lid)
+		return false;
+	for (unsigned i = 0; i < MAD_REDIRECTS_MAX - transaction->redirects_left; i++) {
+		if (transaction->redirected_by[i] == message->address.lid)
+			return true;
+	}
+	return false;
 }
 
 /* Sends the request to the place that the response names. If that place can't be reached, or after
@@ -192,9 +210,17 @@ static bool follow_redirection(struct mad_transactions *transactions,
 			       struct mad_transaction *transaction,
 			       const struct mad_message *message)
 {
-	if (!mad_is_redirected(message) || !transaction->redirects_left ||
-	    !find_place(transactions, message, &transaction->request.address))
+	struct mad_address place = transaction->request.address;
+
+	if (!mad_is_redirected(message))
 		return false;
+	if (is_repeated_redirection(transaction, message))
+		return true;
+	if (!transaction->redirects_left || !find_place(transactions, message, &place))
+		return false;
+	transaction->redirected_by[MAD_REDIRECTS_MAX - transaction->redirects_left] =
+		message->address.lid;
+	transaction->request.address = place;
 	transaction->redirects_left--;
 	transaction->tries_left = transaction->tries;
 	transaction->sent_count = 0;
@@ -220,7 +246,15 @@ static struct mad_transaction *find_redirected(struct mad_transactions *transact
 	return find(transactions, &original);
 }
 
-/* NULL: not a response, or one that redirects the request. */
+/* The responder discarded the request and may take the next try (management 1.4). */
+static bool waits_while_busy(const struct mad_transaction *transaction,
+			     const struct mad_message *message)
+{
+	return get_be16(message->bytes + MAD_STATUS_OFFSET) == MAD_STATUS_BUSY &&
+	       transaction->pace == MAD_PACE_STEADY && transaction->tries_left > 0;
+}
+
+/* NULL: not a response, or one after which the request goes on: redirected or later. */
 static struct mad_transaction *find_answered(struct mad_transactions *transactions,
 					     const struct mad_message *message)
 {
@@ -228,7 +262,8 @@ static struct mad_transaction *find_answered(struct mad_transactions *transactio
 
 	if (!transaction)
 		transaction = find_redirected(transactions, message);
-	if (!transaction || follow_redirection(transactions, transaction, message))
+	if (!transaction || follow_redirection(transactions, transaction, message) ||
+	    waits_while_busy(transaction, message))
 		return NULL;
 	return transaction;
 }

@@ -35,6 +35,9 @@ struct mad_transactions_options {
 	/* Optional: finds a path to the GID to which a request is redirected, if one is known at
 	 * once. */
 	bool (*find_path)(void *context, const struct gid *gid, struct mad_path *ret_path);
+	/* Optional: finds the port's own key of the partition, full or limited. A request is not
+	 * redirected into a partition without one. */
+	bool (*own_pkey)(void *context, uint16_t pkey, uint16_t *ret_own);
 	void *context;
 };
 
@@ -97,7 +100,8 @@ void mad_transactions_send_with_retries(struct mad_transactions *transactions,
 
 /* Whether the message answers one of our requests, which then ends. Late, repeated and foreign
  * responses do not. Nor does a redirection: the request follows it if it names a LID, or a GID
- * whose path is known. */
+ * whose path is known. Nor does the status busy while there are tries left: the next one comes
+ * after the timeout. */
 MUST_USE bool mad_transactions_receive(struct mad_transactions *transactions,
 				       const struct mad_message *message,
 				       struct mad_purpose *ret_purpose);

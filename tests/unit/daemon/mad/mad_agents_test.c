@@ -69,6 +69,49 @@ static void test_an_answer_comes_back_to_its_request(void **state)
 	assert_false(mad_program_receive(&client, &got));
 }
 
+/* A program sends the response to the address that it got, which has no Q_Key. */
+static void test_a_mad_without_a_qkey_has_that_of_qp1(void **state)
+{
+	uint32_t asking = mad_program_register(&client, CLASS_TEST, MAD_AGENT_SINGLE, 0);
+	struct program_mad request = mad_program_request(&server, CLASS_TEST, MAD_GET);
+	struct program_mad got;
+
+	(void)state;
+	mad_program_register(&server, CLASS_TEST, MAD_AGENT_SINGLE, 1u << MAD_GET);
+	request.header.agent_id = asking;
+	request.header.timeout_ms = 60000;
+	request.header.address.qkey = 0;
+	mad_program_send(&client, &request, MAD_BYTES);
+	assert_true(mad_program_receive(&server, &got));
+	assert_int_equal(got.header.address.qkey, 0);
+	request.header.address.qkey = 0x1234;
+	put_be64(request.mad + 8, 2);
+	mad_program_send(&client, &request, MAD_BYTES);
+	assert_false(mad_program_receive(&server, &got));
+}
+
+/* A raw agent names its P_Key; the port sends with keys of its own table only. */
+static void test_a_raw_agent_sends_in_its_own_partitions_only(void **state)
+{
+	static const struct {
+		uint16_t pkey;
+		bool arrives;
+	} rows[] = {{0xffff, true}, {0x7fff, false}, {0x8001, false}, {0x8000, false}, {0, false}};
+	uint32_t asking = mad_program_register(&client, CLASS_TEST, MAD_AGENT_RAW, 0);
+	struct program_mad got;
+
+	(void)state;
+	mad_program_register(&server, CLASS_TEST, MAD_AGENT_SINGLE, 1u << MAD_GET);
+	for (unsigned i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct program_mad request = mad_program_request(&server, CLASS_TEST, MAD_GET);
+
+		request.header.agent_id = asking;
+		request.header.pkey_index = rows[i].pkey;
+		mad_program_send(&client, &request, MAD_BYTES);
+		assert_int_equal(mad_program_receive(&server, &got), rows[i].arrives);
+	}
+}
+
 static void test_a_request_is_repeated_and_then_reported(void **state)
 {
 	uint32_t asking = mad_program_register(&client, CLASS_TEST, MAD_AGENT_SINGLE, 0);
@@ -263,6 +306,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		AGENT_TEST(test_an_answer_comes_back_to_its_request),
+		AGENT_TEST(test_a_mad_without_a_qkey_has_that_of_qp1),
+		AGENT_TEST(test_a_raw_agent_sends_in_its_own_partitions_only),
 		AGENT_TEST(test_a_request_is_repeated_and_then_reported),
 		AGENT_TEST(test_without_a_timeout_no_answer_is_waited_for),
 		AGENT_TEST(test_a_second_request_with_the_same_id_is_refused),

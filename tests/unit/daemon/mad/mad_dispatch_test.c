@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "daemon/mad/mad_dispatch.h"
+#include "mgmt/agents/redirects.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
@@ -107,6 +108,40 @@ static void test_a_request_reaches_whoever_registered_for_it(void **state)
 	assert_int_equal(b.last.address.lid, fixture_port("h2")->info.lid);
 	assert_int_equal(b.last.address.qpn, QPN_GSI);
 	assert_int_equal(b.last.address.pkey, PKEY_DEFAULT_FULL);
+	remove_client(&a);
+	remove_client(&b);
+}
+
+static void test_a_redirected_class_does_not_reach_its_client(void **state)
+{
+	struct agent_memory *memory = &softibd->core.fabric.agent_memory;
+	const struct redirect redirect = {
+		.port = fixture_port("h3"),
+		.management_class = CLASS_TEST,
+		.place = {.redirect_lid = 1, .redirect_qpn = 0x77},
+	};
+
+	(void)state;
+	listen_for(&b, CLASS_TEST, MAD_GET);
+	add(&a);
+	add(&b);
+	assert_int_equal(redirect_set(memory, &redirect), 0);
+
+	struct mad_message request = make(&a, fixture_port("h3"), CLASS_TEST, MAD_GET);
+
+	send(&a, &request);
+	assert_int_equal(b.count, 0);
+	assert_int_equal(a.count, 1);
+	assert_int_equal(get_be16(a.last.bytes + MAD_STATUS_OFFSET), MAD_STATUS_REDIRECT);
+	/* Range 1 has its data behind the header (management 1.2). */
+	assert_int_equal(get_be32(a.last.bytes + 24 + 32), 0x77);
+	assert_true(redirect_end(memory, redirect.port, CLASS_TEST));
+	/* Busy: the client gets what the rate admits. */
+	assert_int_equal(gsi_rate_set(memory, redirect.port, 1), 0);
+	for (unsigned i = 0; i < 5; i++)
+		send(&a, &request);
+	assert_in_range(b.count, 1, 2);
+	assert_int_equal(get_be16(a.last.bytes + MAD_STATUS_OFFSET), MAD_STATUS_BUSY);
 	remove_client(&a);
 	remove_client(&b);
 }
@@ -288,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		MAD_TEST(test_a_request_reaches_whoever_registered_for_it),
+		MAD_TEST(test_a_redirected_class_does_not_reach_its_client),
 		MAD_TEST(test_a_response_finds_its_agent_by_number),
 		MAD_TEST(test_a_port_reaches_itself),
 		MAD_TEST(test_a_class_and_method_has_one_owner_per_port),

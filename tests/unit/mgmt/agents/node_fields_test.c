@@ -179,20 +179,17 @@ static void test_manager_hears_what_a_node_changes_by_itself(void **state)
 	assert_int_equal(next_trap(), 0);
 }
 
-static void test_class_is_sent_elsewhere_by_name(void **state)
+static void test_rate_of_the_gsi_by_name(void **state)
 {
 	(void)state;
 	struct port *port = &fixture.adapter.ports[1];
 
-	assert_int_equal(set(port, "redirect[4]", "7:0x33"), NODE_SET_OK);
-	assert_int_equal(set(port, "redirect[0x04]", "0"), NODE_SET_OK);
-	assert_int_equal(set(port, "redirect[]", "1"), NODE_SET_NO_SUCH_FIELD);
-	assert_int_equal(set(port, "redirect[4", "1"), NODE_SET_NO_SUCH_FIELD);
-	assert_int_equal(set(port, "redirect[256]", "1"), NODE_SET_NO_SUCH_FIELD);
-	assert_int_equal(set(port, "redirect[4]", "x"), NODE_SET_NOT_A_NUMBER);
-	assert_int_equal(set(port, "redirect[4]", "1:"), NODE_SET_NOT_A_NUMBER);
-	assert_int_equal(set(port, "redirect[4]", "0xc000"), NODE_SET_OUT_OF_RANGE);
-	assert_int_equal(set(port, "redirect[4]", "1:0x1000000"), NODE_SET_OUT_OF_RANGE);
+	assert_int_equal(set(port, "gsi_rate", "100"), NODE_SET_OK);
+	assert_false(list_is_empty(&fixture.memory.gsi_rates));
+	assert_int_equal(set(port, "gsi_rate", "0"), NODE_SET_OK);
+	assert_true(list_is_empty(&fixture.memory.gsi_rates));
+	assert_int_equal(set(port, "gsi_rate", "many"), NODE_SET_NOT_A_NUMBER);
+	assert_int_equal(set(port, "gsi_rate", "1000001"), NODE_SET_OUT_OF_RANGE);
 }
 
 static void test_description_has_at_most_64_bytes(void **state)
@@ -253,7 +250,7 @@ int main(void)
 		TEST(test_values_stay_within_what_softib_can_stand),
 		TEST(test_states_are_reached_through_the_link),
 		TEST(test_manager_hears_what_a_node_changes_by_itself),
-		TEST(test_class_is_sent_elsewhere_by_name),
+		TEST(test_rate_of_the_gsi_by_name),
 		TEST(test_congestion_control_is_turned_on_and_off_by_name),
 		TEST(test_description_has_at_most_64_bytes),
 		TEST(test_ports_are_those_that_the_node_has),

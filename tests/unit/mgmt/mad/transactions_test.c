@@ -259,6 +259,91 @@ static void test_endless_redirection_becomes_the_answer(void **state)
 	assert_int_equal(sent, 1 + MAD_REDIRECTS_MAX);
 }
 
+/* The network may deliver a response twice. */
+static void test_repeated_redirection_is_followed_once(void **state)
+{
+	(void)state;
+	struct mad_message gmp = request;
+	struct mad_purpose purpose;
+
+	gmp.bytes[1] = MAD_CLASS_PERFORMANCE;
+	mad_transactions_send(&transactions, &gmp, (struct mad_purpose){.detail = 5});
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+
+	struct mad_message answer = redirection(&out[0], 10);
+
+	answer.address.lid = 4;
+	for (unsigned copy = 0; copy < 10; copy++)
+		assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_int_equal(transactions.redirect_count, 1);
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+	assert_int_equal(out[0].address.lid, 10);
+	/* The new place redirects to itself: that ends after a few times. */
+	answer.address.lid = 10;
+	for (unsigned count = 1; count < MAD_REDIRECTS_MAX; count++)
+		assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_int_equal(purpose.detail, 5);
+}
+
+/* The port is a limited member of partition 1. */
+static bool own_pkey(void *context, uint16_t pkey, uint16_t *ret_own)
+{
+	(void)context;
+	*ret_own = 0x0001;
+	return pkey == 0x8001;
+}
+
+static void test_request_is_not_redirected_to_a_partition_without_the_port(void **state)
+{
+	static const uint16_t pkeys[] = {0x8001, 0x8002};
+
+	(void)state;
+	transactions.options.own_pkey = own_pkey;
+	for (unsigned i = 0; i < ARRAY_COUNT(pkeys); i++) {
+		struct class_port_info info = {.redirect_lid = 10, .redirect_pkey = pkeys[i]};
+		struct mad_message gmp = request;
+		struct mad_purpose purpose;
+
+		gmp.bytes[1] = MAD_CLASS_PERFORMANCE;
+		mad_transactions_send(&transactions, &gmp, (struct mad_purpose){0});
+		assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+
+		struct mad_message answer = redirection(&out[0], 10);
+
+		class_port_info_encode(&info, answer.bytes + 64);
+		assert_int_equal(mad_transactions_receive(&transactions, &answer, &purpose),
+				 pkeys[i] == 0x8002);
+		if (pkeys[i] == 0x8001) {
+			assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+			assert_int_equal(out[0].address.pkey, 0x0001);
+		}
+		mad_transactions_cancel_all(&transactions);
+	}
+}
+
+static void test_busy_is_the_answer_after_the_last_try_only(void **state)
+{
+	(void)state;
+	struct mad_purpose purpose;
+	time_ns now = 0;
+
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){.detail = 9});
+	for (unsigned try = 1; try <= MAD_TRIES_DEFAULT; try++) {
+		assert_int_equal(mad_transactions_transmit(&transactions, now, 8, out), 1);
+
+		struct mad_message answer = answer_to(&out[0]);
+
+		answer.bytes[5] = MAD_STATUS_BUSY;
+		assert_int_equal(mad_transactions_receive(&transactions, &answer, &purpose),
+				 try == MAD_TRIES_DEFAULT);
+		/* Not at once: the responder has work. */
+		assert_int_equal(mad_transactions_transmit(&transactions, now, 8, out), 0);
+		now += SECONDS(1);
+	}
+	assert_int_equal(purpose.detail, 9);
+}
+
 static void test_redirection_without_a_lid_is_for_the_requester(void **state)
 {
 	(void)state;
@@ -452,6 +537,9 @@ int main(void)
 		TEST(test_redirected_request_is_sent_to_the_other_qp),
 		TEST(test_endless_redirection_becomes_the_answer),
 		TEST(test_redirection_without_a_lid_is_for_the_requester),
+		TEST(test_repeated_redirection_is_followed_once),
+		TEST(test_request_is_not_redirected_to_a_partition_without_the_port),
+		TEST(test_busy_is_the_answer_after_the_last_try_only),
 		TEST(test_redirection_by_gid_follows_a_known_path),
 		TEST(test_eager_pace_repeats_soon_then_at_twice_the_distance),
 		TEST(test_eager_pace_is_steady_until_an_answer_has_come),

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The node and the port that a request on the control socket names. */
-#include "daemon/control/request_node.h"
+/* The port that a request on the control socket names. */
+#include "daemon/control/named_port.h"
 
 #include <errno.h>
+#include "daemon/commands.h"
 #include "daemon/daemon.h"
 #include "fabric/topology/port_names.h"
 #include "mgmt/agents/node_fields.h"
 #include "net/node/node.h"
 
-enum { NAME_SHOWN = 64 };
-
+/* The first adapter of a host, or a node by its name, description or GUID. */
 static struct node *find_node(const struct daemon *daemon, const char *name)
 {
 	struct host *host = host_table_find(&daemon->core.hosts, name);
@@ -19,11 +19,11 @@ static struct node *find_node(const struct daemon *daemon, const char *name)
 	return port_names_find_node(&daemon->core.fabric, name);
 }
 
-struct port *request_port(const struct daemon *daemon, const json_t *request,
-			  struct reply *ret_reply)
+struct port *named_port_find(const struct daemon *daemon, const json_t *request,
+			     const char *node_key, const char *port_key, struct reply *ret_reply)
 {
-	const char *name = json_string_value(json_object_get(request, "node"));
-	const json_t *number = json_object_get(request, "port");
+	const char *name = json_string_value(json_object_get(request, node_key));
+	const json_t *number = json_object_get(request, port_key);
 	struct node *node = name ? find_node(daemon, name) : NULL;
 
 	if (!node) {
