@@ -9,9 +9,9 @@
 struct io_found_controller;
 struct io_found_unit;
 
-/* Starts the program of this kind of controller ("storage", "console" or a path) on the node, and waits until
- * it says that its controller is plugged. slot 0: the first free one. options: those of the
- * program, ended by NULL. Returns the exit code. */
+/* Starts the program of this kind of controller ("storage", "console" or a path) on the node, and
+ * waits until it says that its controller is plugged. slot 0: the first free one. options: those of
+ * the program, ended by NULL. Returns the exit code. */
 MUST_USE int io_program_start(const char *fabric, const char *node, const char *kind, unsigned slot,
 			      char *const options[]);
 
