@@ -162,13 +162,13 @@ static int find(struct io_request *request, struct mad_engine_port *ret_port,
 
 static int attach(struct io_request *request)
 {
-	const struct io_found_controller *controller;
-	const struct io_found_unit *unit;
+	const struct io_found_controller *controller = NULL;
+	const struct io_found_unit *unit = NULL;
 	struct mad_engine_port port;
 	struct io_manager manager;
 	int code = find(request, &port, &manager, &unit, &controller);
 
-	if (code)
+	if (!controller)
 		return code;
 	mad_engine_close(&port);
 	code = io_driver_become(request->fabric, request->host, unit, controller, request->lun,
@@ -179,13 +179,13 @@ static int attach(struct io_request *request)
 
 static int test(struct io_request *request)
 {
-	const struct io_found_controller *controller;
-	const struct io_found_unit *unit;
+	const struct io_found_controller *controller = NULL;
+	const struct io_found_unit *unit = NULL;
 	struct mad_engine_port port;
 	struct io_manager manager;
 	int code = find(request, &port, &manager, &unit, &controller);
 
-	if (code)
+	if (!controller)
 		return code;
 	code = io_controllers_test(&port, &manager, unit, controller->slot);
 	io_manager_release(&manager);

@@ -256,13 +256,19 @@ static void print_command(const char *driver, const struct arguments *arguments,
 	fputc('\n', stderr);
 }
 
-/* The plug-in is beside softib's libraries, or where nbdkit looks for plug-ins. */
+/* The plug-in is beside softib itself in a build tree, and installed in nbdkit's folder beside the
+ * folder of softib's libraries. Else nbdkit looks for it. */
 static void find_plugin(char ret_path[static PATH_MAX])
 {
-	char libraries[CONTROL_PATH_BYTES];
+	static const char file[] = "nbdkit-softib-srp-plugin.so";
+	char folder[CONTROL_PATH_BYTES];
 
-	if (library_directory(libraries) == 0) {
-		snprintf(ret_path, PATH_MAX, "%s/nbdkit-softib-srp-plugin.so", libraries);
+	if (program_path(file, folder) == 0) {
+		snprintf(ret_path, PATH_MAX, "%s", folder);
+		return;
+	}
+	if (library_directory(folder) == 0) {
+		snprintf(ret_path, PATH_MAX, "%s/../nbdkit/plugins/%s", folder, file);
 		if (access(ret_path, R_OK) == 0)
 			return;
 	}

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { ANY = -1, CLASSES_MAX = 2 };
+enum { CLASSES_MAX = 2 };
 
 /* SRP: IOClass of rev. 16a or 10 of its standard; some targets swap two digits of the subclass
- * (management 6.3). */
+ * (management 6.3). The console's numbers are softib's own. */
 static const struct driver_row {
 	enum io_driver driver;
 	const char *name;
@@ -20,12 +20,19 @@ static const struct driver_row {
 	const char *service_prefix; /* of the service that the driver connects to */
 } drivers[] = {
 	{IO_DRIVER_SRP, "srp", {0x0100, 0xff00}, {0x609e, 0x690e}, 0x0108, 1, NULL, "SRP.T10:"},
-	{IO_DRIVER_CONSOLE, "console", {ANY, ANY}, {ANY, ANY}, ANY, ANY, "console", "console"},
+	{IO_DRIVER_CONSOLE,
+	 "console",
+	 {0xfe01, 0xfe01},
+	 {1, 1},
+	 0xfe01,
+	 1,
+	 "softib console",
+	 "console.softib:"},
 };
 
 static bool is_one_of(const int values[CLASSES_MAX], int value)
 {
-	return values[0] == ANY || values[0] == value || values[1] == value;
+	return values[0] == value || values[1] == value;
 }
 
 static bool is_for(const struct driver_row *row, const struct io_found_controller *controller)
@@ -34,9 +41,8 @@ static bool is_for(const struct driver_row *row, const struct io_found_controlle
 
 	return is_one_of(row->io_classes, profile->io_class) &&
 	       is_one_of(row->io_subclasses, profile->io_subclass) &&
-	       (row->protocol == ANY || row->protocol == profile->protocol) &&
-	       (row->protocol_version == ANY ||
-		row->protocol_version == profile->protocol_version) &&
+	       row->protocol == profile->protocol &&
+	       row->protocol_version == profile->protocol_version &&
 	       (!row->id_string || strstr(controller->id_string, row->id_string)) &&
 	       io_driver_service(row->driver, controller);
 }

@@ -190,6 +190,42 @@ static void test_garbage_gives_no_path(void **state)
 	assert_int_equal(ask(false), 8);
 }
 
+/* ibacm that is configured so listens at a TCP port, and says which one. */
+static void test_a_tcp_port_is_used_where_it_is_named(void **state)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof(address);
+	const uint8_t types[] = {0x10};
+	int local = ibacm.listener;
+	char path[96];
+
+	(void)state;
+	ibacm.listener = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(ibacm.listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(ibacm.listener, 1), 0);
+	assert_int_equal(getsockname(ibacm.listener, (struct sockaddr *)&address, &length), 0);
+	snprintf(path, sizeof(path), "%s/run/ibacm.port", tree);
+
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	fprintf(file, "%u\n", ntohs(address.sin_port));
+	fclose(file);
+	answer_with(1, types);
+	assert_int_equal(ask(false), 1);
+	close(ibacm.listener);
+	ibacm.listener = local;
+	/* Garbage instead of a port: the local socket is tried. */
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs("nothing\n", file);
+	fclose(file);
+	answer_with(1, types);
+	assert_int_equal(ask(false), 1);
+	unlink(path);
+}
+
 static void test_silence_ends(void **state)
 {
 	(void)state;
@@ -214,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_a_numeric_host_is_looked_up_in_the_cache_only),
 		cmocka_unit_test(test_an_answer_in_two_pieces_is_read_whole),
 		cmocka_unit_test(test_garbage_gives_no_path),
+		cmocka_unit_test(test_a_tcp_port_is_used_where_it_is_named),
 		cmocka_unit_test(test_silence_ends),
 		cmocka_unit_test(test_without_ibacm_there_is_no_path),
 	};

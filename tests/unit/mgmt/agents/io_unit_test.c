@@ -114,13 +114,13 @@ static void test_services_are_told_apart(void **state)
 	services[1].id = 1000;
 	assert_int_equal(plug(0, &controller), -EADDRINUSE);
 	controller = described(2, 1000);
-	strcpy(services[1].name, services[0].name);
+	memcpy(services[1].name, services[0].name, sizeof(services[1].name));
 	assert_int_equal(plug(0, &controller), -EINVAL);
 	controller = described(1, 1000);
 	services[0].name[0] = '\0';
 	assert_int_equal(plug(0, &controller), -EINVAL);
 	controller = described(1, 1000);
-	strcpy(services[0].name, "line\nline");
+	snprintf(services[0].name, sizeof(services[0].name), "line\nline");
 	assert_int_equal(plug(0, &controller), -EINVAL);
 	assert_int_equal(unit()->controller_count, 2);
 }

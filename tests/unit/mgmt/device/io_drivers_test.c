@@ -65,9 +65,14 @@ static void test_other_controllers_have_none(void **state)
 
 static void test_consoles_are_known_by_their_id_string(void **state)
 {
-	struct io_service_entry service = {"console", 9};
-	struct io_found_controller controller = {
-		.id_string = "softib console", .services = &service, .service_count = 1};
+	struct io_service_entry service = {"console.softib:1", 9};
+	struct io_found_controller controller = {.profile = {.io_class = 0xfe01,
+							     .io_subclass = 1,
+							     .protocol = 0xfe01,
+							     .protocol_version = 1},
+						 .id_string = "softib console",
+						 .services = &service,
+						 .service_count = 1};
 
 	(void)state;
 	assert_int_equal(io_driver_for(&controller), IO_DRIVER_CONSOLE);
