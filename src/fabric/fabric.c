@@ -242,6 +242,15 @@ static void agent_refresh_counters(void *context, struct node *node)
 		fabric->owner.refresh_counters(fabric->owner.context, node);
 }
 
+static void agent_snmp_received(void *context, struct port *port,
+				const struct mad_message *message)
+{
+	struct fabric *fabric = context;
+
+	if (fabric->owner.snmp_received)
+		fabric->owner.snmp_received(fabric->owner.context, port, message);
+}
+
 static void set_agent_environment(struct fabric *fabric)
 {
 	fabric->agents = (struct agent_environment){
@@ -249,6 +258,7 @@ static void set_agent_environment(struct fabric *fabric)
 		.paths_changed = agent_paths_changed,
 		.set_link = agent_set_link,
 		.refresh_counters = agent_refresh_counters,
+		.snmp_received = agent_snmp_received,
 		.context = fabric,
 		.memory = &fabric->agent_memory,
 	};

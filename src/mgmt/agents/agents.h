@@ -15,6 +15,7 @@
 #include "wire/subnet_attributes.h"
 
 struct node;
+struct notice;
 struct port;
 
 /* State that the agents of one fabric keep between MADs: running M_Key leases, traps that are not
@@ -29,6 +30,9 @@ struct agent_memory {
 	struct list samples;
 	time_ns samples_due_at;
 	struct list redirects;
+	/* Optional: sees each notice that an end port raises for the manager. */
+	void (*notice_raised)(void *context, struct port *port, const struct notice *notice);
+	void *notice_context;
 	struct hash_table trap_addresses; /* of general service classes, by node, port and class */
 };
 
@@ -49,6 +53,8 @@ struct agent_environment {
 	void (*set_link)(void *context, struct port *port, enum physical_state physical);
 	/* Adds offloaded traffic to the counters of this node; called before they are read. */
 	void (*refresh_counters)(void *context, struct node *node);
+	/* A segment of an SNMP message for this port's node arrived (management 6.4). */
+	void (*snmp_received)(void *context, struct port *port, const struct mad_message *message);
 	void *context;
 	struct agent_memory *memory; /* NULL: leases never expire, and there are no traps */
 };

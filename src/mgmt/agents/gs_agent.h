@@ -46,6 +46,10 @@ extern const struct gs_attributes congestion_attributes;
 /* Answers a Send of baseboard management with another Send (management 6.2). */
 enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_message *ret_answer);
 
+/* Passes a message of SNMP tunnelling to the owner of the fabric; answers and notifications are for
+ * a manager on the port (management 6.4). */
+enum agent_verdict snmp_send(const struct gs_request *request, struct mad_message *ret_answer);
+
 /* Whether the port redirects requests of this class. */
 MUST_USE bool redirect_find(const struct gs_request *request, struct class_port_info *ret_place);
 void redirects_forget(struct agent_memory *memory, const struct node *node);

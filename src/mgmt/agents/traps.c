@@ -148,6 +148,8 @@ void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
 	trap->notice.header.toggle = source->toggle;
 	source->toggle ^= 1;
 	memory->traps_due_at = time_earlier(memory->traps_due_at, source->due_at);
+	if (memory->notice_raised)
+		memory->notice_raised(memory->notice_context, port, &trap->notice);
 }
 
 void trap_repress(struct agent_memory *memory, const struct node *node, uint64_t transaction_id)
