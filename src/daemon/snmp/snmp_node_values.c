@@ -23,11 +23,12 @@ void snmp_texts_release(struct snmp_texts *texts)
 	hash_table_release(&texts->by_guid);
 }
 
-/* The host's name, or the node's own in the topology. */
+/* A name that softib's commands take: the host's, or the description of any other node. */
 static const char *default_name(const struct node *node)
 {
-	return node_is_adapter(node) && node->adapter_index == 0 && node->host[0] ? node->host
-										  : node->name;
+	return node_is_adapter(node) && node->adapter_index == 0 && node->host[0]
+		       ? node->host
+		       : node->description;
 }
 
 static struct snmp_node_texts *make_texts(struct snmp_texts *texts, const struct node *node)

@@ -171,11 +171,11 @@ static void write_value(const struct mib_table *table, struct snmpd_node *node, 
 static int handle(netsnmp_mib_handler *handler, netsnmp_handler_registration *registration,
 		  netsnmp_agent_request_info *info, netsnmp_request_info *requests)
 {
-	const struct mib_table *table = registration->my_reg_void;
+	const struct mib_table *table = handler->myvoid;
 	struct snmpd_node *node = snmpd_current_node;
 	struct cell cell;
 
-	(void)handler;
+	(void)registration;
 	if (!node || !snmpd_node_refresh(node))
 		return SNMP_ERR_GENERR;
 	for (netsnmp_request_info *request = requests; request; request = request->next) {
@@ -200,6 +200,7 @@ bool mib_table_register(const struct mib_table *table)
 
 	if (!registration)
 		return false;
-	registration->my_reg_void = (void *)(uintptr_t)table;
+	/* net-snmp copies a handler when it splits a subtree, and with it this pointer. */
+	registration->handler->myvoid = (void *)(uintptr_t)table;
 	return netsnmp_register_handler(registration) == MIB_REGISTERED_OK;
 }

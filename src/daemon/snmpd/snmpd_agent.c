@@ -150,10 +150,11 @@ bool snmpd_agent_start(const char *config_path, unsigned start_count, uint64_t u
 		return false;
 	init_mib_modules();
 	snmpd_config_register();
-	init_snmp("softib-snmpd");
-	netsnmp_set_agent_uptime((long)(uptime_ns / TICK_NS));
-	if (!register_tables() || !snmpd_config_read(config_path, start_count))
+	if (!register_tables() || !snmpd_config_read(config_path))
 		return false;
+	init_snmp("softib-snmpd");
+	snmpd_config_set_boots(start_count);
+	netsnmp_set_agent_uptime((long)(uptime_ns / TICK_NS));
 	transport = make_transport();
 	if (!transport || netsnmp_register_agent_nsap(transport) <= 0) {
 		snmpd_link_log("net-snmp has no room for the tunnel");

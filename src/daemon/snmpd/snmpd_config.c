@@ -77,7 +77,7 @@ static void take_defaults(void)
 	apply("rwcommunity private");
 }
 
-bool snmpd_config_read(const char *path, unsigned start_count)
+bool snmpd_config_read(const char *path)
 {
 	char line[LINE_BYTES];
 	FILE *file = path ? fopen(path, "re") : NULL;
@@ -92,12 +92,16 @@ bool snmpd_config_read(const char *path, unsigned start_count)
 		take_line(line);
 	if (file)
 		fclose(file);
+	return true;
+}
+
+void snmpd_config_set_boots(unsigned start_count)
+{
+	char line[LINE_BYTES];
+
 	/* Each start is a boot of all engines: their time begins anew. net-snmp adds one. */
 	snprintf(line, sizeof(line), "engineBoots %u", start_count - 1);
 	apply(line);
-	/* Rules of access come into force with the end of the configuration. */
-	snmp_call_callbacks(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_POST_READ_CONFIG, NULL);
-	return true;
 }
 
 void snmpd_config_set_engine_id(const char *text)

@@ -14,10 +14,12 @@ struct snmpd_trap_settings {
 
 extern struct snmpd_trap_settings snmpd_trap_settings;
 
-/* Adds softib's own directive. Call it before init_snmp(). */
+/* Adds softib's own directive. */
 void snmpd_config_register(void);
-/* false: the file can't be read. */
-MUST_USE bool snmpd_config_read(const char *path, unsigned start_count);
+/* Call it before init_snmp(), which puts the rules into force. false: the file can't be read. */
+MUST_USE bool snmpd_config_read(const char *path);
+/* snmpEngineBoots, after init_snmp(). */
+void snmpd_config_set_boots(unsigned start_count);
 
 void snmpd_config_set_engine_id(const char *text);
 /* Makes the users of createUser for the present engine ID. */
