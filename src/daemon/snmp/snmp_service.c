@@ -12,7 +12,7 @@
 #include "wire/notice.h"
 #include "wire/pkey.h"
 
-enum { HOP_LIMIT_MAX_SENT = 255, SEGMENTS_PER_TURN = 256 };
+enum { HOP_LIMIT_MAX_SENT = 255, SEGMENTS_PER_TURN = 256, LOG_LINES_PER_SECOND = 5 };
 
 /* softib-snmpd answers within this time, or it is killed. */
 #define ANSWER_TIME SECONDS(5)
@@ -164,6 +164,19 @@ static void send_notification(struct snmp_service *service, uint64_t node_guid,
 	}
 }
 
+/* Strangers can cause lines (a wrong password), so there are few per second. */
+static void log_text(struct snmp_service *service, const uint8_t *text, size_t byte_count)
+{
+	time_ns now = service->core->loop.now;
+
+	if (now >= service->log_until) {
+		service->log_until = now + SECONDS(1);
+		service->log_count = 0;
+	}
+	if (++service->log_count <= LOG_LINES_PER_SECOND)
+		log_line("softib-snmpd: %.*s", (int)byte_count, (const char *)text);
+}
+
 static void received(void *context, const struct snmp_link_header *header, const uint8_t *bytes,
 		     size_t byte_count)
 {
@@ -174,7 +187,7 @@ static void received(void *context, const struct snmp_link_header *header, const
 	else if (header->kind == SNMP_LINK_NOTIFICATION)
 		send_notification(service, header->node_guid, bytes, byte_count);
 	else if (header->kind == SNMP_LINK_LOG)
-		log_line("softib-snmpd: %.*s", (int)byte_count, (const char *)bytes);
+		log_text(service, bytes, byte_count);
 	snmp_service_run(service);
 }
 

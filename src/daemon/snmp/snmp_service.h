@@ -36,6 +36,8 @@ struct snmp_service {
 	unsigned outgoing_count;
 	uint64_t last_token;
 	uint32_t notification_count;
+	time_ns log_until; /* end of the second of log_count */
+	unsigned log_count;
 	uint64_t lost_count; /* messages that found no room */
 };
 
