@@ -63,6 +63,7 @@ struct snmp_proxy {
 	struct pending_answer pending[PENDING_MAX];
 	struct list outgoing;
 	unsigned outgoing_count;
+	bool is_announced;
 };
 
 static struct outgoing_request *outgoing_of(struct list *link)
@@ -111,17 +112,17 @@ static bool make_message(const struct snmp_proxy *proxy, unsigned socket_index,
 	struct snmp_envelope envelope;
 	struct snmp_message *message = &request->message;
 
-	if (byte_count > SNMP_MESSAGE_BYTES_MAX || !snmp_envelope_read(bytes, byte_count, &envelope))
+	if (byte_count > SNMP_MESSAGE_BYTES_MAX ||
+	    !snmp_envelope_read(bytes, byte_count, &envelope))
 		return false;
 	if (socket_index)
 		snprintf(request->name, sizeof(request->name), "%s",
 			 proxy->options->nodes[socket_index - 1].name);
-	if (envelope.version == SNMP_VERSION_NUMBER_3 ? !socket_index
-						      : socket_index == 0 &&
-								!read_community(
-									proxy, &envelope,
-									&envelope.community_bytes,
-									request->name))
+	if (envelope.version == SNMP_VERSION_NUMBER_3
+		    ? !socket_index
+		    : socket_index == 0 &&
+			      !read_community(proxy, &envelope, &envelope.community_bytes,
+					      request->name))
 		return false;
 	if (envelope.community_bytes > SNMP_COMMUNITY_BYTES)
 		return false;
@@ -267,6 +268,19 @@ static void take_results(struct snmp_proxy *proxy, time_ns now)
 	}
 }
 
+/* Once, so that its reader knows from when on notifications come. */
+static void announce_notifications(struct snmp_proxy *proxy)
+{
+	const struct snmp_trap_addresses *addresses = &proxy->trap_addresses;
+
+	if (proxy->is_announced || addresses->lid_count ||
+	    !mad_transactions_is_idle(&addresses->transactions))
+		return;
+	proxy->is_announced = true;
+	printf("notifications of %zu ports\n", addresses->told_count);
+	fflush(stdout);
+}
+
 static void receive(void *context, time_ns now, const struct mad_message *mad)
 {
 	struct snmp_proxy *proxy = context;
@@ -278,8 +292,10 @@ static void receive(void *context, time_ns now, const struct mad_message *mad)
 		return;
 	}
 	if (mad->bytes[MAD_METHOD_OFFSET] & MAD_RESPONSE) {
-		if (proxy->options->has_trap_sink)
+		if (proxy->options->has_trap_sink) {
 			snmp_trap_addresses_receive(&proxy->trap_addresses, mad);
+			announce_notifications(proxy);
+		}
 		return;
 	}
 	if (!snmp_reassembly_receive(&proxy->reassembly, now, proxy, mad, &message))

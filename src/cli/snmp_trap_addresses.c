@@ -36,9 +36,8 @@ void snmp_trap_addresses_run(struct snmp_trap_addresses *addresses, time_ns now,
 	if (now < addresses->next_at || addresses->is_asking || addresses->lid_count)
 		return;
 	addresses->next_at = now + (own_lid ? REPEAT_TIME : RETRY_TIME);
-	if (own_lid &&
-	    sa_client_get_table(addresses->sa, SA_NODE_RECORD, 0, NULL, 0,
-				(struct mad_purpose){.subject = addresses}) == 0)
+	if (own_lid && sa_client_get_table(addresses->sa, SA_NODE_RECORD, 0, NULL, 0,
+					   (struct mad_purpose){.subject = addresses}) == 0)
 		addresses->is_asking = true;
 }
 
@@ -76,10 +75,9 @@ static void make_request(const struct snmp_trap_addresses *addresses, uint16_t l
 		.trap_qkey = QKEY_GSI,
 	};
 
-	*ret_message = (struct mad_message){.address = {.lid = lid,
-							.qpn = QPN_GSI,
-							.qkey = QKEY_GSI,
-							.pkey = PKEY_DEFAULT_FULL}};
+	*ret_message = (struct mad_message){
+		.address = {
+			.lid = lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .pkey = PKEY_DEFAULT_FULL}};
 	mad_header_encode(&header, ret_message->bytes);
 	class_port_info_encode(&info, ret_message->bytes + SNMP_DATA_OFFSET);
 }
@@ -116,5 +114,6 @@ time_ns snmp_trap_addresses_deadline(const struct snmp_trap_addresses *addresses
 {
 	if (addresses->lid_count && mad_transactions_has_room(&addresses->transactions))
 		return 0;
-	return time_earlier(addresses->next_at, mad_transactions_deadline(&addresses->transactions));
+	return time_earlier(addresses->next_at,
+			    mad_transactions_deadline(&addresses->transactions));
 }

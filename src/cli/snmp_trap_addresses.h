@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a proxy the trap address of the SNMP class at every node of its subnet: nodes from the SA,
- * then Set(ClassPortInfo) at each end port (management 1.6). Repeated, because nodes come and go. */
+ * then Set(ClassPortInfo) at each end port (management 1.6). Repeated, because nodes come and go.
+ */
 #ifndef SOFTIB_CLI_SNMP_TRAP_ADDRESSES_H
 #define SOFTIB_CLI_SNMP_TRAP_ADDRESSES_H
 

@@ -32,8 +32,7 @@ bool mad_is_response(const uint8_t mad[static MAD_BYTES])
 	       mad[MAD_METHOD_OFFSET] == MAD_TRAP_REPRESS ||
 	       (mad[MAD_CLASS_OFFSET] == MAD_CLASS_BASEBOARD &&
 		(get_be32(mad + MODIFIER_OFFSET) & 1)) ||
-	       (mad[MAD_CLASS_OFFSET] == MAD_CLASS_SNMP &&
-		mad[MAD_METHOD_OFFSET] == MAD_SEND &&
+	       (mad[MAD_CLASS_OFFSET] == MAD_CLASS_SNMP && mad[MAD_METHOD_OFFSET] == MAD_SEND &&
 		get_be32(mad + MODIFIER_OFFSET) == SNMP_ANSWER);
 }
 

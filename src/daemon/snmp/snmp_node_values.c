@@ -109,11 +109,11 @@ static void fill_port(const struct port *port, struct snmp_port_state *state)
 		.info = *info,
 	};
 	if (info->port_state != PORT_DOWN && port->kind != PORT_OF_MANAGEMENT)
-		state->rate_mbps = link_data_mbps(
-			info->link_width_active,
-			link_speed_from_port_info(info->link_speed_active,
-						  info->link_speed_ext_active,
-						  info->link_speed_ext2_active));
+		state->rate_mbps =
+			link_data_mbps(info->link_width_active,
+				       link_speed_from_port_info(info->link_speed_active,
+								 info->link_speed_ext_active,
+								 info->link_speed_ext2_active));
 	fill_counters(&port->counters, state);
 	/* A neighbour is known while the link is up, as a manager finds it. */
 	if (!port->peer || info->port_state == PORT_DOWN)

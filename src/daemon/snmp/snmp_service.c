@@ -295,8 +295,8 @@ static size_t complete(const struct snmp_message *message, bool *ret_was_bare, u
 {
 	uint8_t tag = message->bytes[0];
 	const struct snmp_envelope envelope = {
-		.version = tag >= SNMP_PDU_GET_BULK ? SNMP_VERSION_NUMBER_2C
-						    : SNMP_VERSION_NUMBER_1,
+		.version =
+			tag >= SNMP_PDU_GET_BULK ? SNMP_VERSION_NUMBER_2C : SNMP_VERSION_NUMBER_1,
 		.community = message->community,
 		.community_bytes = message->community_bytes,
 		.pdu = message->bytes,
@@ -397,7 +397,8 @@ time_ns snmp_service_deadline(const struct snmp_service *service)
 	if (!list_is_empty(&service->outgoing))
 		return service->core->loop.now + MILLISECONDS(1);
 	if (!list_is_empty(&service->pending))
-		deadline = time_earlier(deadline, pending_of(list_first(&service->pending))->due_at);
+		deadline =
+			time_earlier(deadline, pending_of(list_first(&service->pending))->due_at);
 	if (snmp_helper_is_running(&service->helper) ||
 	    service->core->fabric.agent_memory.trap_addresses.count)
 		deadline = time_earlier(

@@ -67,7 +67,7 @@ static void expect_whole(const struct snmp_message *got, size_t byte_count)
 
 static void test_segments_have_the_bytes_of_the_table(void **state)
 {
-	static const uint8_t community_header[] = {1, 8, 1, 3, 0, 0, 0, 0, 0, 0, 0, 7,
+	static const uint8_t community_header[] = {1, 8, 1, 3, 0, 0,	0, 0, 0, 0, 0, 7,
 						   0, 0, 0, 9, 0, 0x10, 0, 0, 0, 0, 0, 1};
 	static const uint8_t tunnel[] = {0x11, 0x22, 0x33, 0x44, 6, 0, 0, 5};
 	struct snmp_message message = message_of(200);
@@ -207,7 +207,7 @@ static void test_malformed_segments_are_dropped(void **state)
 		unsigned segment, offset;
 		uint8_t byte;
 	} changes[] = {
-		{0, 0, 2},  {0, 1, 9},	{0, 2, 2},  {0, 3, 1},	{0, 5, 1},    {0, 17, 0x12},
+		{0, 0, 2},   {0, 1, 9},	 {0, 2, 2},  {0, 3, 1},	 {0, 5, 1},    {0, 17, 0x12},
 		{0, 60, 65}, {0, 61, 1}, {0, 23, 3}, {1, 61, 0}, {1, 60, 193}, {1, 60, 0},
 	};
 	struct snmp_message message = message_of(100), got;
