@@ -242,8 +242,7 @@ static void agent_refresh_counters(void *context, struct node *node)
 		fabric->owner.refresh_counters(fabric->owner.context, node);
 }
 
-static void agent_snmp_received(void *context, struct port *port,
-				const struct mad_message *message)
+static void agent_snmp_received(void *context, struct port *port, const struct mad_message *message)
 {
 	struct fabric *fabric = context;
 
