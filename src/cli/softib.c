@@ -13,6 +13,7 @@ static const struct subcommand *const subcommands[] = {
 	&subcommand_get,       &subcommand_set,	     &subcommand_capture, &subcommand_fault,
 	&subcommand_explain,   &subcommand_sim,	     &subcommand_io,	  &subcommand_perf,
 	&subcommand_baseboard, &subcommand_redirect, &subcommand_log,	  &subcommand_identify,
+	&subcommand_snmp,
 };
 
 int subcommand_help(const struct subcommand *self)

@@ -23,6 +23,7 @@ extern const struct subcommand subcommand_get;
 extern const struct subcommand subcommand_set;
 extern const struct subcommand subcommand_run;
 extern const struct subcommand subcommand_sm;
+extern const struct subcommand subcommand_snmp;
 extern const struct subcommand subcommand_capture;
 extern const struct subcommand subcommand_fault;
 extern const struct subcommand subcommand_explain;

@@ -285,6 +285,8 @@ const struct subcommand subcommand_up = {
 		"  --gateway ROUTER=WHERE\n"
 		"                        connect a router to a LAN for raw packets:\n"
 		"                        udp:127.0.0.1:PORT,127.0.0.1:PEERPORT or tap:NAME\n"
+		"  --snmp-config FILE    communities, users and views of the nodes' SNMP agents, as\n"
+		"                        in snmpd.conf (default: public reads, private writes)\n"
 		"  --foreground          stay in the foreground, log to stderr, end with Ctrl-C\n"
 		"  --json                print the state as JSON\n",
 	.run = run_up,

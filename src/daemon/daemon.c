@@ -57,6 +57,7 @@ static time_ns next_deadline(const struct daemon *daemon)
 	deadline = time_earlier(deadline, delivery_deadline(&daemon->packets));
 	deadline = time_earlier(deadline, cm_fabric_deadline(&daemon->cm));
 	deadline = time_earlier(deadline, mad_files_deadline(&daemon->mad_files));
+	deadline = time_earlier(deadline, snmp_service_deadline(&daemon->snmp));
 	deadline = time_earlier(deadline, server_deadline(daemon));
 	deadline = time_earlier(deadline, counter_files_deadline(&daemon->counter_files,
 								 &daemon->core, &daemon->sysfs));
@@ -92,6 +93,7 @@ bool daemon_turn(struct daemon *daemon)
 	if (has_managers) {
 		is_busy |= managers_run(&daemon->managers, daemon->core.loop.now);
 		is_busy |= mad_files_run(&daemon->mad_files);
+		is_busy |= snmp_service_run(&daemon->snmp);
 		daemon->core.managers_have_news |= is_busy;
 		daemon->schedule.due_at = next_deadline(daemon);
 	}

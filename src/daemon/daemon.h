@@ -17,6 +17,7 @@
 #include "daemon/packets/packet_plane.h"
 #include "daemon/server.h"
 #include "daemon/sysfs/counter_files.h"
+#include "daemon/snmp/snmp_service.h"
 #include "daemon/sysfs/sysfs_tree.h"
 
 struct daemon_options {
@@ -35,6 +36,7 @@ struct daemon_options {
 	bool programs_are_privileged;	    /* programs may set controlled Q_Keys */
 	const char *gateways[GATEWAYS_MAX]; /* in the syntax of launch/gateway_option.h */
 	unsigned gateway_count;
+	const char *snmp_config; /* path of a file; NULL: the default communities */
 	bool is_ephemeral;
 	bool is_foreground;
 };
@@ -69,6 +71,7 @@ struct daemon {
 	struct cm_fabric cm;
 	struct packet_plane packets;
 	struct managers managers;
+	struct snmp_service snmp;
 	struct server server;
 	int signals;
 	struct watch signal_watch;

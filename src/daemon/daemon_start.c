@@ -67,10 +67,18 @@ static void refresh_counters(void *context, struct node *node)
 	flows_fold_at(((struct packet_plane *)context)->core, node);
 }
 
+static void snmp_received(void *context, struct port *port, const struct mad_message *message)
+{
+	struct daemon *daemon = container_of(context, struct daemon, packets);
+
+	snmp_service_receive(&daemon->snmp, port, message);
+}
+
 /* Stops in the reverse order of build_fabric(). */
 static void release_fabric(struct daemon *daemon)
 {
 	issm_stop(daemon->sysfs.issm);
+	snmp_service_release(&daemon->snmp);
 	managers_stop_subnets(&daemon->managers);
 	/* Programs may have ports of routers open. */
 	mad_files_release(&daemon->mad_files);
@@ -99,6 +107,7 @@ static int build_fabric(struct daemon *daemon)
 				     .port_changed = port_changed,
 				     .paths_changed = paths_changed,
 				     .refresh_counters = refresh_counters,
+				     .snmp_received = snmp_received,
 				     .context = &daemon->packets};
 	int error = fabric_init(&daemon->core.fabric, &owner);
 
@@ -109,6 +118,7 @@ static int build_fabric(struct daemon *daemon)
 	mad_dispatch_init(&daemon->mads, &daemon->core.fabric);
 	cm_fabric_init(&daemon->cm, &daemon->core, &daemon->mads);
 	mad_files_init(&daemon->mad_files, &daemon->core, &daemon->mads);
+	snmp_service_init(&daemon->snmp, &daemon->core, &daemon->mads, daemon->options.snmp_config);
 	packet_plane_init(&daemon->packets, &daemon->core, &daemon->mads, &daemon->cm,
 			  &daemon->sysfs);
 	daemon->core.fabric.is_paced = daemon->options.is_paced;

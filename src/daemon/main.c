@@ -135,6 +135,12 @@ static void take_start_option(enum start_option option, const char *value,
 	case START_OPTION_GATEWAY:
 		add_gateway(value, ret_options);
 		break;
+	case START_OPTION_SNMP_CONFIG:
+		/* softibd leaves the folder that it was started in. */
+		ret_options->snmp_config = realpath(value, NULL);
+		if (!ret_options->snmp_config || access(ret_options->snmp_config, R_OK) != 0)
+			refuse("can't read the SNMP configuration", value);
+		break;
 	case START_OPTION_NONE:
 	case START_OPTION_END:
 		break;

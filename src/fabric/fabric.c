@@ -259,6 +259,14 @@ static void agent_set_power(void *context, struct node *node, enum node_power po
 	}
 }
 
+static void agent_snmp_received(void *context, struct port *port, const struct mad_message *message)
+{
+	struct fabric *fabric = context;
+
+	if (fabric->owner.snmp_received)
+		fabric->owner.snmp_received(fabric->owner.context, port, message);
+}
+
 static void set_agent_environment(struct fabric *fabric)
 {
 	fabric->agents = (struct agent_environment){
@@ -267,6 +275,7 @@ static void set_agent_environment(struct fabric *fabric)
 		.set_link = agent_set_link,
 		.refresh_counters = agent_refresh_counters,
 		.set_power = agent_set_power,
+		.snmp_received = agent_snmp_received,
 		.context = fabric,
 		.memory = &fabric->agent_memory,
 	};

@@ -46,6 +46,8 @@ struct fabric_owner {
 	void (*gone)(void *context, struct frame *frame, enum drop_reason reason);
 	/* The counters of this node are about to be read: add the offloaded traffic to them. */
 	void (*refresh_counters)(void *context, struct node *node);
+	/* A segment of an SNMP message for this port's node arrived. May not call fabric_inject. */
+	void (*snmp_received)(void *context, struct port *port, const struct mad_message *message);
 	void *context;
 };
 

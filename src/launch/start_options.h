@@ -72,7 +72,10 @@
 	OPTION(GATEWAY, "gateway", required_argument, \
 	       "  --gateway ROUTER=WHERE\n" \
 	       "                        raw packets leave by this router for a LAN:\n" \
-	       "                        udp:127.0.0.1:PORT,127.0.0.1:PEERPORT or tap:NAME\n")
+	       "                        udp:127.0.0.1:PORT,127.0.0.1:PEERPORT or tap:NAME\n") \
+	OPTION(SNMP_CONFIG, "snmp-config", required_argument, \
+	       "  --snmp-config FILE    communities, users and views of the nodes' SNMP agents, as\n" \
+	       "                        in snmpd.conf (default: public reads, private writes)\n")
 /* clang-format on */
 
 /* For --prune, here and in "softib sm". */

@@ -11,6 +11,7 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 #include "wire/vendor_softib.h"
+#include "wire/snmp_tunnel.h"
 
 enum {
 	MODIFIER_OFFSET = 20,
@@ -26,11 +27,13 @@ static bool class_is_subnet_management(uint8_t management_class)
 
 bool mad_is_response(const uint8_t mad[static MAD_BYTES])
 {
-	/* Baseboard management marks its responses in the attribute modifier. */
+	/* Baseboard management and SNMP tunnelling mark answers in the attribute modifier. */
 	return (mad[MAD_METHOD_OFFSET] & MAD_RESPONSE) ||
 	       mad[MAD_METHOD_OFFSET] == MAD_TRAP_REPRESS ||
 	       (mad[MAD_CLASS_OFFSET] == MAD_CLASS_BASEBOARD &&
-		(get_be32(mad + MODIFIER_OFFSET) & 1));
+		(get_be32(mad + MODIFIER_OFFSET) & 1)) ||
+	       (mad[MAD_CLASS_OFFSET] == MAD_CLASS_SNMP && mad[MAD_METHOD_OFFSET] == MAD_SEND &&
+		get_be32(mad + MODIFIER_OFFSET) == SNMP_ANSWER);
 }
 
 void mad_registration_add_method(struct mad_registration *registration, enum mad_method method)
@@ -304,6 +307,15 @@ uint16_t mad_port_pkey(const struct port *port)
 		if (pkey_matches(port->pkeys[index], PKEY_DEFAULT_FULL))
 			found = port->pkeys[index];
 	return found;
+}
+
+bool mad_dispatch_send_as_agent(struct mad_dispatch *dispatch, struct port *port,
+				const struct mad_message *message, time_ns now)
+{
+	struct mad_message sent = *message;
+
+	sent.address.pkey = own_pkey(port, message->address.pkey);
+	return send_from(dispatch, port, 0, &sent, now);
 }
 
 void mad_dispatch_receive(struct mad_dispatch *dispatch, struct port *port,

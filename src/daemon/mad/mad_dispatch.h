@@ -66,6 +66,11 @@ void mad_client_remove(struct mad_dispatch *dispatch, struct mad_client *client)
 MUST_USE bool mad_client_send(struct mad_dispatch *dispatch, struct mad_client *client,
 			      const struct mad_message *message, time_ns now);
 
+/* Sends a MAD of an agent of this port's node, with or without an endpoint, from QP1. Its P_Key is
+ * the one of the port's table that matches message->address.pkey. false: no room now. */
+MUST_USE bool mad_dispatch_send_as_agent(struct mad_dispatch *dispatch, struct port *port,
+					 const struct mad_message *message, time_ns now);
+
 /* Takes a packet that arrived for QP0 or QP1 of this port; the frame stays the caller's. The client
  * gets the source address in a form that an answer can be sent to: its P_Key is the port's own. */
 void mad_dispatch_receive(struct mad_dispatch *dispatch, struct port *port,

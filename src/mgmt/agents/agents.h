@@ -16,6 +16,7 @@
 #include "wire/subnet_attributes.h"
 
 struct node;
+struct notice;
 struct port;
 
 /* State that the agents of one fabric keep between MADs: running M_Key leases, traps that are not
@@ -33,6 +34,9 @@ struct agent_memory {
 	struct hash_table node_logs; /* by node */
 	struct list identifications; /* nodes with their LEDs on */
 	time_ns identify_due_at;
+	/* Optional: sees each notice that an end port raises for the manager. */
+	void (*notice_raised)(void *context, struct port *port, const struct notice *notice);
+	void *notice_context;
 	struct hash_table trap_addresses; /* of general service classes, by node, port and class */
 	struct hash_table io_units;	  /* by node: mgmt/agents/io_unit.h */
 	time_ns io_units_due_at;
@@ -61,6 +65,8 @@ struct agent_environment {
 	void (*refresh_counters)(void *context, struct node *node);
 	/* The baseboard switched the node on or off: its links come up or fall. */
 	void (*set_power)(void *context, struct node *node, enum node_power power);
+	/* A segment of an SNMP message for this port's node arrived (management 6.4). */
+	void (*snmp_received)(void *context, struct port *port, const struct mad_message *message);
 	void *context;
 	struct agent_memory *memory; /* NULL: leases never expire, and there are no traps */
 };

@@ -49,6 +49,10 @@ MUST_USE bool baseboard_key_admits(const struct gs_request *request);
 /* Answers a Send of baseboard management with another Send (management 6.2). */
 enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_message *ret_answer);
 
+/* Passes a message of SNMP tunnelling to the owner of the fabric; answers and notifications are for
+ * a manager on the port (management 6.4). */
+enum agent_verdict snmp_send(const struct gs_request *request, struct mad_message *ret_answer);
+
 /* The counter of the port that PortCountersExtended shows at this offset of its struct. NULL: none.
  */
 uint64_t *pma_counter(struct port *port, uint16_t extended_offset);

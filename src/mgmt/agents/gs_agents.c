@@ -13,6 +13,7 @@
 #include "wire/baseboard.h"
 #include "wire/rmpp.h"
 #include "wire/smp.h"
+#include "wire/snmp_tunnel.h"
 
 static const struct gs_class {
 	uint8_t management_class;
@@ -28,7 +29,7 @@ static const struct gs_class {
 	{MAD_CLASS_BASEBOARD, 1, true, &baseboard_attributes, baseboard_send, baseboard_key_admits},
 	{MAD_CLASS_DEVICE, 1, false, &device_attributes, NULL, NULL},
 	{MAD_CLASS_COMMUNICATION, 2, false, &communication_attributes, NULL, NULL},
-	{MAD_CLASS_SNMP, 1, false, &snmp_attributes, NULL, NULL},
+	{MAD_CLASS_SNMP, SNMP_CLASS_VERSION, true, &snmp_attributes, snmp_send, NULL},
 	{MAD_CLASS_CONGESTION_CONTROL, 2, true, &congestion_attributes, NULL,
 	 congestion_key_admits},
 	{MAD_CLASS_SOFTIB, SOFTIB_CLASS_VERSION, true, &vendor_attributes, NULL, NULL, SOFTIB_OUI},

@@ -190,6 +190,8 @@ static void fill(struct agent_memory *memory, struct trap_source *source, struct
 	trap->notice.header.toggle = source->toggle;
 	source->toggle ^= 1;
 	memory->traps_due_at = time_earlier(memory->traps_due_at, source->due_at);
+	if (memory->notice_raised)
+		memory->notice_raised(memory->notice_context, port, &trap->notice);
 }
 
 void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,

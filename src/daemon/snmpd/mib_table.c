@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables and groups of objects as a handler of net-snmp's agent. */
+#include "daemon/snmpd/mib_table.h"
+
+#include <string.h>
+
+struct cell {
+	size_t column;
+	unsigned row;
+};
+
+static unsigned row_count(const struct mib_table *table, const struct snmpd_node *node)
+{
+	return table->row_count ? table->row_count(node) : 1;
+}
+
+static size_t index_length(const struct mib_table *table)
+{
+	return table->row_count ? table->index_length : 1;
+}
+
+static void index_of(const struct mib_table *table, const struct snmpd_node *node, unsigned row,
+		     oid ret_index[])
+{
+	if (table->row_count)
+		table->index(node, row, ret_index);
+	else
+		ret_index[0] = 0;
+}
+
+/* The first row whose index is not before this one (strictly: behind it). */
+static unsigned search_row(const struct mib_table *table, const struct snmpd_node *node,
+			   const oid *wanted, size_t wanted_length, bool is_strict)
+{
+	unsigned low = 0, high = row_count(table, node);
+
+	while (low < high) {
+		unsigned middle = low + (high - low) / 2;
+		oid index[MIB_INDEX_MAX];
+		int order;
+
+		index_of(table, node, middle, index);
+		order = snmp_oid_compare(index, index_length(table), wanted, wanted_length);
+		if (order < 0 || (is_strict && order == 0))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool find(const struct mib_table *table, const struct snmpd_node *node,
+		 const netsnmp_variable_list *variable, struct cell *ret_cell)
+{
+	const oid *suffix = variable->name + table->root_length;
+	oid index[MIB_INDEX_MAX];
+
+	if (variable->name_length != table->root_length + 1 + index_length(table) ||
+	    snmp_oid_ncompare(variable->name, variable->name_length, table->root,
+			      table->root_length, table->root_length) != 0)
+		return false;
+	for (size_t column = 0; column < table->column_count; column++) {
+		if (table->columns[column].number != suffix[0])
+			continue;
+
+		unsigned row = search_row(table, node, suffix + 1, index_length(table), false);
+
+		if (row == row_count(table, node))
+			return false;
+		index_of(table, node, row, index);
+		*ret_cell = (struct cell){column, row};
+		return snmp_oid_compare(index, index_length(table), suffix + 1,
+					index_length(table)) == 0;
+	}
+	return false;
+}
+
+static bool find_next(const struct mib_table *table, const struct snmpd_node *node,
+		      const netsnmp_variable_list *variable, struct cell *ret_cell)
+{
+	const oid *suffix = variable->name + table->root_length;
+	struct cell cell = {0, 0};
+	int order = snmp_oid_ncompare(variable->name, variable->name_length, table->root,
+				      table->root_length, table->root_length);
+
+	if (order > 0 || row_count(table, node) == 0)
+		return false;
+	if (order == 0 && variable->name_length > table->root_length) {
+		size_t given = variable->name_length - table->root_length - 1;
+
+		while (cell.column < table->column_count &&
+		       table->columns[cell.column].number < suffix[0])
+			cell.column++;
+		if (cell.column < table->column_count &&
+		    table->columns[cell.column].number == suffix[0])
+			cell.row = search_row(table, node, suffix + 1, given, true);
+		if (cell.row == row_count(table, node))
+			cell = (struct cell){cell.column + 1, 0};
+	}
+	*ret_cell = cell;
+	return cell.column < table->column_count;
+}
+
+static void show(const struct mib_table *table, const struct snmpd_node *node,
+		 const struct cell *cell, netsnmp_variable_list *variable)
+{
+	const struct mib_column *column = &table->columns[cell->column];
+	struct mib_value value = {0};
+	struct counter64 wide;
+	long narrow;
+
+	column->get(node, cell->row, &value);
+	switch (column->type) {
+	case ASN_OCTET_STR:
+	case ASN_OBJECT_ID:
+		snmp_set_var_typed_value(variable, column->type, value.bytes, value.byte_count);
+		break;
+	case ASN_COUNTER64:
+		wide = (struct counter64){.high = value.number >> 32,
+					  .low = value.number & UINT32_MAX};
+		snmp_set_var_typed_value(variable, column->type, &wide, sizeof(wide));
+		break;
+	default:
+		/* Counter32 and TimeTicks wrap; a Gauge32 was bounded by its function. */
+		narrow = column->type == ASN_INTEGER ? (long)(int32_t)value.number
+						     : (long)(uint32_t)value.number;
+		snmp_set_var_typed_value(variable, column->type, &narrow, sizeof(narrow));
+	}
+}
+
+static void show_next(const struct mib_table *table, const struct snmpd_node *node,
+		      netsnmp_variable_list *variable)
+{
+	oid name[MIB_ROOT_MAX + 1 + MIB_INDEX_MAX];
+	struct cell cell;
+
+	/* Without a value net-snmp goes on to the next table. */
+	if (!find_next(table, node, variable, &cell))
+		return;
+	memcpy(name, table->root, table->root_length * sizeof(oid));
+	name[table->root_length] = table->columns[cell.column].number;
+	index_of(table, node, cell.row, name + table->root_length + 1);
+	snmp_set_var_objid(variable, name, table->root_length + 1 + index_length(table));
+	show(table, node, &cell, variable);
+}
+
+static void write_value(const struct mib_table *table, struct snmpd_node *node, int mode,
+			netsnmp_agent_request_info *info, netsnmp_request_info *request)
+{
+	const struct mib_column *column;
+	struct cell cell;
+	int error = SNMP_ERR_NOERROR;
+
+	if (!find(table, node, request->requestvb, &cell)) {
+		netsnmp_set_request_error(info, request, SNMP_ERR_NOCREATION);
+		return;
+	}
+	column = &table->columns[cell.column];
+	if (!column->set)
+		error = SNMP_ERR_NOTWRITABLE;
+	else if (mode == MODE_SET_RESERVE1 && request->requestvb->type != column->type)
+		error = SNMP_ERR_WRONGTYPE;
+	else if (mode == MODE_SET_RESERVE1)
+		error = column->check(node, request->requestvb);
+	else if (mode == MODE_SET_ACTION)
+		error = column->set(node, request->requestvb);
+	if (error != SNMP_ERR_NOERROR)
+		netsnmp_set_request_error(info, request, error);
+}
+
+static int handle(netsnmp_mib_handler *handler, netsnmp_handler_registration *registration,
+		  netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+{
+	const struct mib_table *table = handler->myvoid;
+	struct snmpd_node *node = snmpd_current_node;
+	struct cell cell;
+
+	(void)registration;
+	if (!node || !snmpd_node_refresh(node))
+		return SNMP_ERR_GENERR;
+	for (netsnmp_request_info *request = requests; request; request = request->next) {
+		if (request->processed)
+			continue;
+		if (info->mode == MODE_GET && find(table, node, request->requestvb, &cell))
+			show(table, node, &cell, request->requestvb);
+		else if (info->mode == MODE_GET)
+			netsnmp_set_request_error(info, request, SNMP_NOSUCHINSTANCE);
+		else if (info->mode == MODE_GETNEXT)
+			show_next(table, node, request->requestvb);
+		else if (info->mode == MODE_SET_RESERVE1 || info->mode == MODE_SET_ACTION)
+			write_value(table, node, info->mode, info, request);
+	}
+	return SNMP_ERR_NOERROR;
+}
+
+bool mib_table_register(const struct mib_table *table)
+{
+	netsnmp_handler_registration *registration = netsnmp_create_handler_registration(
+		table->name, handle, table->root, table->root_length, HANDLER_CAN_RWRITE);
+
+	if (!registration)
+		return false;
+	/* net-snmp copies a handler when it splits a subtree, and with it this pointer. */
+	registration->handler->myvoid = (void *)(uintptr_t)table;
+	return netsnmp_register_handler(registration) == MIB_REGISTERED_OK;
+}
