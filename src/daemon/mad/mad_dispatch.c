@@ -336,6 +336,7 @@ void mad_dispatch_receive(struct mad_dispatch *dispatch, struct port *port,
 	/* SMPs belong to QP0 only, and QP1 accepts its well-known Q_Key only. */
 	if (is_smp != (qpn == QPN_SMI) || (qpn == QPN_GSI && message.address.qkey != QKEY_GSI)) {
 		port->counters.drops[DROP_MALFORMED]++;
+		port->counters.qp1_dropped += qpn == QPN_GSI;
 		return;
 	}
 

@@ -266,9 +266,12 @@ static void test_queue_pair_1_opens_to_its_own_key_only(void **state)
 
 	struct mad_message message = make(&a, fixture_port("h3"), CLASS_TEST, MAD_SEND);
 
+	uint64_t before = fixture_port("h3")->counters.qp1_dropped;
+
 	message.address.qkey = 0x11111111;
 	send(&a, &message);
 	assert_int_equal(b.count, 0);
+	assert_int_equal(fixture_port("h3")->counters.qp1_dropped, before + 1);
 	remove_client(&a);
 	remove_client(&b);
 }
