@@ -21,6 +21,7 @@
 #include "ipc/doorbell.h"
 #include "ipc/memory_file.h"
 #include "ipc/rma_area.h"
+#include "mgmt/agents/io_unit.h"
 
 int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **ret_client)
 {
@@ -178,6 +179,7 @@ static void release(struct client *client)
 	}
 	if (client->waits_for_active)
 		daemon->server.waiter_count--;
+	io_units_pull_owned(&daemon->core.fabric.agents, daemon->core.loop.now, client);
 	list_remove(&client->host_link);
 	list_remove(&client->rings.awake_link);
 	list_remove(&client->rings.unpublished_link);

@@ -33,8 +33,9 @@ json_t *guid_to_json(uint64_t guid)
 static const struct command *find_command(const char *name)
 {
 	const struct command *const tables[] = {
-		program_commands, tool_commands,  set_commands,	    mads_commands,   cm_commands,
-		capture_commands, fault_commands, explain_commands, domain_commands, raw_commands};
+		program_commands, tool_commands,    set_commands,   mads_commands,
+		cm_commands,	  capture_commands, fault_commands, explain_commands,
+		domain_commands,  raw_commands,	    io_commands};
 
 	for (unsigned table = 0; table < ARRAY_COUNT(tables); table++) {
 		for (const struct command *command = tables[table]; command->name; command++) {

@@ -50,6 +50,7 @@ extern const struct command capture_commands[];
 extern const struct command fault_commands[];
 extern const struct command explain_commands[];
 extern const struct command raw_commands[];
+extern const struct command io_commands[];
 
 json_t *guid_to_json(uint64_t guid);
 

@@ -22,6 +22,7 @@ struct daemon_options {
 	const char *fabric_name;
 	const char *topology; /* a file or a generator; NULL: a star of host_count */
 	unsigned host_count;
+	unsigned tca_count;   /* target channel adapters, besides those of a topology file */
 	const char *log_path; /* NULL: <runtime>/<fabric>/log, or stderr in the foreground */
 	bool runs_sm;
 	struct sm_settings sm;

@@ -56,6 +56,16 @@ static void add_gateway(const char *value, struct daemon_options *ret_options)
 	ret_options->gateways[ret_options->gateway_count++] = value;
 }
 
+static void take_count(enum start_option option, unsigned count, struct daemon_options *ret_options)
+{
+	if (option == START_OPTION_HOSTS)
+		ret_options->host_count = count;
+	else if (option == START_OPTION_TCAS)
+		ret_options->tca_count = count;
+	else
+		ret_options->data_vl_count = count;
+}
+
 static void take_start_option(enum start_option option, const char *value,
 			      struct daemon_options *ret_options)
 {
@@ -66,13 +76,12 @@ static void take_start_option(enum start_option option, const char *value,
 		refuse(refusal, value);
 	switch (option) {
 	case START_OPTION_HOSTS:
-		ret_options->host_count = (unsigned)strtoul(value, NULL, 10);
+	case START_OPTION_TCAS:
+	case START_OPTION_VLS:
+		take_count(option, (unsigned)strtoul(value, NULL, 10), ret_options);
 		break;
 	case START_OPTION_TOPOLOGY:
 		ret_options->topology = value;
-		break;
-	case START_OPTION_VLS:
-		ret_options->data_vl_count = (unsigned)strtoul(value, NULL, 10);
 		break;
 	case START_OPTION_NO_SM:
 		ret_options->runs_sm = false;

@@ -12,7 +12,7 @@
 #include "fabric/topology/topology.h"
 
 /* Enough for some 10,000 nodes with all their ports. */
-enum { FILE_BYTES_MAX = 64 << 20 };
+enum { FILE_BYTES_MAX = 64 << 20, GENERATOR_BYTES = 64 };
 
 static bool is_generator(const char *topology)
 {
@@ -98,12 +98,26 @@ static int parse_file(struct fabric *fabric, const char *path)
 
 int topology_build(const struct daemon_options *options, struct fabric *fabric)
 {
-	char star[24];
+	char generator[GENERATOR_BYTES];
+	int length;
 
-	if (options->topology && is_generator(options->topology))
-		return generate(fabric, options->topology);
+	if (options->topology && !is_generator(options->topology)) {
+		if (!options->tca_count)
+			return parse_file(fabric, options->topology);
+		log_line("a topology file has its own target channel adapters, as Tca records: "
+			 "leave out --tcas");
+		return -EINVAL;
+	}
 	if (options->topology)
-		return parse_file(fabric, options->topology);
-	snprintf(star, sizeof(star), "star:%u", options->host_count);
-	return generate(fabric, star);
+		length = snprintf(generator, sizeof(generator), "%s", options->topology);
+	else
+		length = snprintf(generator, sizeof(generator), "star:%u", options->host_count);
+	if (options->tca_count && length < (int)sizeof(generator))
+		length += snprintf(generator + length, sizeof(generator) - (size_t)length, "+%u",
+				   options->tca_count);
+	if (length >= (int)sizeof(generator)) {
+		log_line("topology %.32s...: too long", options->topology);
+		return -EINVAL;
+	}
+	return generate(fabric, generator);
 }

@@ -8,7 +8,7 @@
 #include "base/attributes.h"
 #include "launch/gateway_option.h"
 
-enum { HOSTS_MAX = 10000, LMC_MAX = 7 };
+enum { HOSTS_MAX = 10000, TCAS_MAX = 1000, LMC_MAX = 7 };
 
 bool start_option_is(int code)
 {
@@ -77,6 +77,8 @@ const char *start_option_refusal(enum start_option option, const char *value)
 		return mkey_settings_refusal(mkey_setting, value);
 	if (option == START_OPTION_HOSTS && !is_number_between(value, 1, HOSTS_MAX))
 		return "--hosts takes a number from 1 to 10000";
+	if (option == START_OPTION_TCAS && !is_number_between(value, 0, TCAS_MAX))
+		return "--tcas takes a number from 0 to 1000";
 	if (option == START_OPTION_VLS && !is_lane_count(value))
 		return "--vls takes 1, 2, 4, 8 or 15";
 	if (option == START_OPTION_LMC && !is_number_between(value, 0, LMC_MAX))

@@ -15,6 +15,9 @@
 	       "  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n" \
 	       "                        star:N, ring:N, fat-tree:K, mesh:AxB, torus:AxB[xC],\n" \
 	       "                        routed:AxB\n") \
+	OPTION(TCAS, "tcas", required_argument, \
+	       "  --tcas N              N target channel adapters for I/O controllers, tca1 to\n" \
+	       "                        tcaN, on the leaf switches (not with a topology file)\n") \
 	OPTION(VLS, "vls", required_argument, \
 	       "  --vls N               data VLs of every port: 1, 2, 4, 8 (default) or 15;\n" \
 	       "                        in a topology file vls=N says it of one port\n") \

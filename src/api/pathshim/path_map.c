@@ -8,8 +8,13 @@
 
 /* A path matches a prefix if it ends there or continues with a slash. */
 static const char *const sys_prefixes[] = {
-	"/sys/class/infiniband",    "/sys/class/infiniband_mad", "/sys/class/infiniband_verbs",
-	"/sys/class/infiniband_cm", "/sys/class/misc/rdma_cm",
+	"/sys/class/infiniband",
+	"/sys/class/infiniband_mad",
+	"/sys/class/infiniband_verbs",
+	"/sys/class/infiniband_cm",
+	"/sys/class/misc/rdma_cm",
+	/* srp_daemon looks there for the targets that its host is logged in to. */
+	"/sys/class/scsi_host",
 };
 static const char *const dev_prefixes[] = {
 	"/dev/infiniband",

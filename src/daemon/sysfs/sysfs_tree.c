@@ -213,9 +213,9 @@ static int render_interfaces(const struct host *host, const char *root)
 
 static int render_host(struct sysfs_tree *tree, const struct host *host, const char *root)
 {
-	static const char *const folders[] = {"sys/class/infiniband", "sys/class/infiniband_mad",
-					      "sys/class/infiniband_verbs",
-					      "sys/class/misc/rdma_cm", "dev/infiniband"};
+	static const char *const folders[] = {
+		"sys/class/infiniband",	  "sys/class/infiniband_mad", "sys/class/infiniband_verbs",
+		"sys/class/misc/rdma_cm", "sys/class/scsi_host",      "dev/infiniband"};
 	char path[SYSFS_PATH_BYTES];
 	unsigned port_ordinal = 0;
 	int error = 0;

@@ -3,7 +3,9 @@
  * every run. */
 #include "fabric/topology/topology.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ enum {
 	FAT_TREE_MAX = 42, /* 18522 hosts */
 	HOST_ADAPTER_PORTS = 1,
 	ROUTED_HOSTS_MAX = 78, /* in a subnet: 254 such subnets stay below HOSTS_MAX */
+	TCAS_MAX = 1000,
 };
 
 /* Directed routes have at most 63 hops, and two of them are the hosts' cables. */
@@ -45,7 +48,17 @@ struct builder {
 	uint32_t host_count;
 	uint32_t switch_count;
 	uint32_t router_count;
+	uint32_t tca_count; /* to add after everything else */
+	struct leaf *leaves;
+	uint32_t leaf_count; /* that there are so far */
+	uint32_t leaves_in_all;
 	int error;
+};
+
+/* A switch that has hosts. */
+struct leaf {
+	struct node *node;
+	unsigned first_free_port;
 };
 
 /* NULL if this or an earlier step fails. */
@@ -73,6 +86,41 @@ static struct node *add_switch(struct builder *builder, unsigned port_count)
 			description);
 }
 
+static uint32_t tcas_of_leaf(const struct builder *builder, uint32_t leaf)
+{
+	return builder->tca_count / builder->leaves_in_all +
+	       (leaf < builder->tca_count % builder->leaves_in_all);
+}
+
+/* Says how many switches will have hosts, before the first is added. */
+static void plan_leaves(struct builder *builder, uint32_t leaf_count)
+{
+	builder->leaves_in_all = leaf_count;
+	builder->leaves = calloc(leaf_count, sizeof(builder->leaves[0]));
+	if (!builder->leaves)
+		builder->error = -ENOMEM;
+}
+
+/* A switch with so many ports, and behind them one for each of its target channel adapters. */
+static struct node *add_leaf(struct builder *builder, unsigned port_count)
+{
+	unsigned tca_count;
+	struct node *node;
+
+	if (builder->error)
+		return NULL;
+	tca_count = tcas_of_leaf(builder, builder->leaf_count);
+	if (port_count + tca_count > NODE_PORTS_MAX) {
+		builder->error = -E2BIG;
+		return NULL;
+	}
+	node = add_switch(builder, port_count + tca_count);
+	assert(builder->leaf_count < builder->leaves_in_all);
+	builder->leaves[builder->leaf_count++] =
+		(struct leaf){.node = node, .first_free_port = port_count + 1};
+	return node;
+}
+
 static struct node *add_router(struct builder *builder, unsigned port_count)
 {
 	uint32_t index = ++builder->router_count;
@@ -91,21 +139,49 @@ static void connect(struct builder *builder, struct node *a, unsigned port_a, st
 			fabric_connect(builder->fabric, &a->ports[port_a], &b->ports[port_b]);
 }
 
+static struct node *add_adapter(struct builder *builder, uint32_t guid_index, const char *host,
+				struct node *switch_node, unsigned switch_port)
+{
+	char description[32];
+
+	snprintf(description, sizeof(description), "%.20s softib0", host);
+
+	struct node *node = add_node(builder, NODE_CA, HOST_ADAPTER_PORTS,
+				     generated_guid(GUID_KIND_CA, guid_index), description);
+
+	if (!node)
+		return NULL;
+	snprintf(node->host, sizeof(node->host), "%s", host);
+	connect(builder, node, 1, switch_node, switch_port);
+	return node;
+}
+
 /* Adds the next host, cabled to this port of a switch. */
 static void add_host(struct builder *builder, struct node *switch_node, unsigned switch_port)
 {
 	uint32_t index = ++builder->host_count;
-	char description[32];
+	char host[16];
 
-	snprintf(description, sizeof(description), "h%u softib0", index);
+	snprintf(host, sizeof(host), "h%u", index);
+	(void)add_adapter(builder, index, host, switch_node, switch_port);
+}
 
-	struct node *node = add_node(builder, NODE_CA, HOST_ADAPTER_PORTS,
-				     generated_guid(GUID_KIND_CA, index), description);
+/* The target channel adapters come last, so that hosts have the GUIDs and addresses that they have
+ * without them. */
+static void add_tcas(struct builder *builder)
+{
+	for (uint32_t index = 0; index < builder->tca_count && !builder->error; index++) {
+		struct leaf *leaf = &builder->leaves[index % builder->leaves_in_all];
+		char host[16];
 
-	if (!node)
-		return;
-	snprintf(node->host, sizeof(node->host), "h%u", index);
-	connect(builder, node, 1, switch_node, switch_port);
+		snprintf(host, sizeof(host), "tca%u", index + 1);
+
+		struct node *node = add_adapter(builder, builder->host_count + index + 1, host,
+						leaf->node, leaf->first_free_port++);
+
+		if (node)
+			node_make_target(node);
+	}
 }
 
 /* The uplinks of every leaf switch are spread over the spine switches, so that any of those may
@@ -115,10 +191,11 @@ static void build_tree(struct builder *builder, unsigned host_count)
 	unsigned leaf_count = (host_count + LEAF_HOSTS - 1) / LEAF_HOSTS;
 	struct node *spines[LEAF_UPLINKS];
 
+	plan_leaves(builder, leaf_count);
 	for (unsigned spine = 0; spine < LEAF_UPLINKS; spine++)
 		spines[spine] = add_switch(builder, leaf_count);
 	for (unsigned leaf = 0; leaf < leaf_count && !builder->error; leaf++) {
-		struct node *node = add_switch(builder, LEAF_PORTS);
+		struct node *node = add_leaf(builder, LEAF_PORTS);
 
 		for (unsigned port = 1; port <= LEAF_HOSTS && builder->host_count < host_count;
 		     port++)
@@ -130,12 +207,13 @@ static void build_tree(struct builder *builder, unsigned host_count)
 
 static int build_star(struct builder *builder, unsigned host_count)
 {
-	if (host_count > STAR_HOSTS_MAX) {
+	if (host_count + builder->tca_count > STAR_HOSTS_MAX) {
 		build_tree(builder, host_count);
 		return builder->error;
 	}
+	plan_leaves(builder, 1);
 
-	struct node *node = add_switch(builder, host_count);
+	struct node *node = add_leaf(builder, host_count);
 
 	for (unsigned port = 1; port <= host_count; port++)
 		add_host(builder, node, port);
@@ -148,8 +226,9 @@ static int build_ring(struct builder *builder, unsigned switch_count)
 {
 	struct node *first = NULL, *previous = NULL;
 
+	plan_leaves(builder, switch_count);
 	for (unsigned i = 0; i < switch_count && !builder->error; i++) {
-		struct node *node = add_switch(builder, RING_PORTS);
+		struct node *node = add_leaf(builder, RING_PORTS);
 
 		add_host(builder, node, RING_HOST);
 		if (previous)
@@ -174,6 +253,8 @@ static int build_fat_tree(struct builder *builder, unsigned arity)
 
 	if (!cores || !aggregations)
 		builder->error = -ENOMEM;
+	else
+		plan_leaves(builder, arity * half);
 	for (unsigned core = 0; core < half * half && !builder->error; core++)
 		cores[core] = add_switch(builder, arity);
 	for (unsigned pod = 0; pod < arity && !builder->error; pod++) {
@@ -184,7 +265,7 @@ static int build_fat_tree(struct builder *builder, unsigned arity)
 					cores[up * half + core], pod + 1);
 		}
 		for (unsigned edge = 0; edge < half && !builder->error; edge++) {
-			struct node *node = add_switch(builder, arity);
+			struct node *node = add_leaf(builder, arity);
 
 			for (unsigned host = 0; host < half; host++)
 				add_host(builder, node, host + 1);
@@ -212,9 +293,10 @@ static int build_mesh(struct builder *builder, unsigned columns, unsigned rows)
 
 	if (!above)
 		return -ENOMEM;
+	plan_leaves(builder, columns * rows);
 	for (unsigned row = 0; row < rows; row++) {
 		for (unsigned column = 0; column < columns && !builder->error; column++) {
-			struct node *node = add_switch(builder, MESH_PORTS);
+			struct node *node = add_leaf(builder, MESH_PORTS);
 
 			add_host(builder, node, MESH_HOST);
 			if (column > 0)
@@ -240,8 +322,9 @@ static int build_torus(struct builder *builder, unsigned dimension_count, const 
 	nodes = calloc(switch_count, sizeof(struct node *));
 	if (!nodes)
 		return -ENOMEM;
+	plan_leaves(builder, switch_count);
 	for (unsigned i = 0; i < switch_count && !builder->error; i++) {
-		nodes[i] = add_switch(builder, 2 * dimension_count + 1);
+		nodes[i] = add_leaf(builder, 2 * dimension_count + 1);
 		add_host(builder, nodes[i], 2 * dimension_count + 1);
 	}
 	for (unsigned d = 0; d < dimension_count; stride *= sizes[d], d++) {
@@ -262,8 +345,9 @@ static int build_routed(struct builder *builder, unsigned subnet_count, unsigned
 {
 	struct node *router = add_router(builder, subnet_count);
 
+	plan_leaves(builder, subnet_count);
 	for (unsigned subnet = 1; subnet <= subnet_count && !builder->error; subnet++) {
-		struct node *node = add_switch(builder, host_count + 1);
+		struct node *node = add_leaf(builder, host_count + 1);
 
 		for (unsigned host = 1; host <= host_count && !builder->error; host++)
 			add_host(builder, node, host);
@@ -272,9 +356,21 @@ static int build_routed(struct builder *builder, unsigned subnet_count, unsigned
 	return builder->error;
 }
 
-/* "12" or "3x4x5": digits only, nothing after them. Returns how many numbers there are; 0:
- * malformed. */
-static unsigned read_numbers(const char *text, unsigned ret_numbers[SIZES_MAX])
+static bool read_tca_count(const char *text, unsigned *ret_count)
+{
+	char *end;
+	unsigned long number = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : ULONG_MAX;
+
+	if (number > TCAS_MAX || *end)
+		return false;
+	*ret_count = (unsigned)number;
+	return true;
+}
+
+/* "12" or "3x4x5", digits only, and "+2" for target channel adapters; nothing after them. Returns
+ * how many sizes there are; 0: malformed. */
+static unsigned read_numbers(const char *text, unsigned ret_numbers[SIZES_MAX],
+			     unsigned *ret_tca_count)
 {
 	unsigned count = 0;
 
@@ -287,7 +383,7 @@ static unsigned read_numbers(const char *text, unsigned ret_numbers[SIZES_MAX])
 		unsigned long number = strtoul(text, &end, 10);
 
 		ret_numbers[count++] = number > HOSTS_MAX ? HOSTS_MAX + 1 : (unsigned)number;
-		if (*end == '\0')
+		if (*end == '\0' || (*end == '+' && read_tca_count(end + 1, ret_tca_count)))
 			return count;
 		if (*end != 'x')
 			return 0;
@@ -389,7 +485,7 @@ int topology_generate(struct fabric *fabric, const char *generator,
 		    strncmp(generator, kinds[i].kind, length) != 0)
 			continue;
 
-		unsigned number_count = read_numbers(colon + 1, numbers);
+		unsigned number_count = read_numbers(colon + 1, numbers, &builder.tca_count);
 
 		if (number_count < kinds[i].number_count_min ||
 		    number_count > kinds[i].number_count_max)
@@ -399,6 +495,16 @@ int topology_generate(struct fabric *fabric, const char *generator,
 
 		int error = generate(&builder, kinds[i].kind, number_count, numbers, ret_error);
 
+		if (!error) {
+			add_tcas(&builder);
+			error = builder.error;
+		}
+		free(builder.leaves);
+		if (error == -E2BIG)
+			error = topology_fail(ret_error, 0,
+					      "%u target channel adapters need more ports than the "
+					      "switches have",
+					      builder.tca_count);
 		if (error == -ENOMEM)
 			(void)!topology_fail(ret_error, 0, "not enough memory");
 		return error;

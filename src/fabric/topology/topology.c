@@ -291,6 +291,8 @@ static int build_nodes(struct fabric *fabric, const struct declarations *declara
 			node->switch_info.enhanced_port_0 = declared->has_enhanced_port_0;
 		if (node_is_adapter(node))
 			name_host(fabric, node, ++adapter_count);
+		if (declared->is_target)
+			node_make_target(node);
 		for (unsigned number = 1; number <= node->port_count; number++)
 			set_port(&node->ports[number], &declared->ports[number]);
 		error = set_networks(node, declared);

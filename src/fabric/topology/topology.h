@@ -38,6 +38,9 @@ MUST_USE int topology_parse(struct fabric *fabric, const char *text, size_t text
  * mesh:AxB       a switch and a host at each point of a grid
  * torus:AxB[xC]  a mesh with every dimension closed to a ring
  * routed:AxB     A subnets of a switch and B hosts each, and a router between them
+ *
+ * star:4+2       "+N" after any of them adds N target channel adapters tca1 .. tcaN, spread over the
+ *                switches that have hosts, which get a port for each
  */
 /* clang-format on */
 MUST_USE int topology_generate(struct fabric *fabric, const char *generator,

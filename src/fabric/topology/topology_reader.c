@@ -143,8 +143,12 @@ static int read_line(struct topology_line *line, const char *text)
 	static const struct {
 		const char *word;
 		enum node_type type;
-	} words[] = {
-		{"Switch", NODE_SWITCH}, {"Ca", NODE_CA}, {"Hca", NODE_CA}, {"Rt", NODE_ROUTER}};
+		bool is_target;
+	} words[] = {{"Switch", NODE_SWITCH, false},
+		     {"Ca", NODE_CA, false},
+		     {"Hca", NODE_CA, false},
+		     {"Tca", NODE_CA, true},
+		     {"Rt", NODE_ROUTER, false}};
 
 	text = skip_blanks(text);
 	if (*text == '[')
@@ -158,8 +162,14 @@ static int read_line(struct topology_line *line, const char *text)
 	for (unsigned i = 0; i < ARRAY_COUNT(words); i++) {
 		const char *rest = after_prefix(text, words[i].word);
 
-		if (rest && (*rest == ' ' || *rest == '\t'))
-			return read_node(line, words[i].type, rest);
+		if (!rest || (*rest != ' ' && *rest != '\t'))
+			continue;
+
+		int error = read_node(line, words[i].type, rest);
+
+		if (!error)
+			line->current->is_target = words[i].is_target;
+		return error;
 	}
 	return read_setting(line, text);
 }

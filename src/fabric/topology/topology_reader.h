@@ -37,6 +37,7 @@ struct declared_node {
 	uint64_t guid; /* 0: none given */
 	uint64_t system_image_guid;
 	bool has_enhanced_port_0;
+	bool is_target; /* a Tca record */
 	char name[TOPOLOGY_NAME_BYTES];
 	char description[NODE_DESCRIPTION_BYTES + 1];
 	struct declared_port *ports;	      /* [1] .. [port_count] */

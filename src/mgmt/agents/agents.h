@@ -30,6 +30,8 @@ struct agent_memory {
 	time_ns samples_due_at;
 	struct list redirects;
 	struct hash_table trap_addresses; /* of general service classes, by node, port and class */
+	struct hash_table io_units;	  /* by node: mgmt/agents/io_unit.h */
+	time_ns io_units_due_at;
 };
 
 void agent_memory_init(struct agent_memory *memory);

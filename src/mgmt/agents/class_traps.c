@@ -43,8 +43,11 @@ void class_trap_queue(struct agent_memory *memory, struct port *port, time_ns no
 	trap = calloc(1, sizeof(*trap));
 	if (!trap)
 		return;
-	told.header.is_generic = 1;
-	told.header.producer_type = port->node->info.node_type;
+	/* A vendor's notice has the vendor's OUI there. */
+	if (!told.header.producer_type) {
+		told.header.is_generic = 1;
+		told.header.producer_type = port->node->info.node_type;
+	}
 	told.header.issuer_lid = port->info.lid;
 	trap->trap.port = port;
 	trap->trap.message.address = class->address;

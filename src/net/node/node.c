@@ -2,6 +2,7 @@
 /* A node and its defaults before a manager sees it (vol 1, chapter 14). */
 #include "net/node/node.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,6 +196,14 @@ int node_init(struct node *node, enum node_type type, unsigned port_count, uint6
 	if (error)
 		node_release(node);
 	return error;
+}
+
+void node_make_target(struct node *node)
+{
+	assert(node_is_adapter(node));
+	node->is_target = true;
+	for (unsigned number = 1; number <= node->port_count; number++)
+		node->ports[number].info.capability_mask |= CAPABILITY_DEVICE_MANAGEMENT;
 }
 
 void node_release(struct node *node)

@@ -51,6 +51,7 @@ struct node {
 	/* channel adapters: which virtual host, which adapter on it */
 	char host[64];
 	uint32_t adapter_index;
+	bool is_target;			/* a target channel adapter: it always has an I/O unit */
 	struct port_networks *networks; /* [port_number]; NULL: all ports have default addresses */
 };
 
@@ -59,6 +60,8 @@ struct node {
 MUST_USE int node_init(struct node *node, enum node_type type, unsigned port_count,
 		       uint64_t node_guid, const char *description);
 void node_release(struct node *node);
+/* Makes an adapter a target channel adapter: its ports have device management (management 6.3). */
+void node_make_target(struct node *node);
 
 static inline bool node_is_switch(const struct node *node)
 {
