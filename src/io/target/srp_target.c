@@ -13,12 +13,21 @@
 #include <infiniband/verbs.h>
 #include "io/target/file_disk.h"
 #include "io/target/target_loop.h"
+#include "runtime/io_controller.h"
 
-enum { SLOT_MAX = 255, EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2 };
+
+/* Of an I/O controller that speaks SRP (T10 SRP r16a, annex B). */
+enum {
+	SRP_IO_CLASS = 0x0100,
+	SRP_IO_SUBCLASS = 0x609e,
+	SRP_PROTOCOL = 0x0108,
+	SRP_PROTOCOL_VERSION = 1,
+};
 
 struct options {
 	uint32_t slot;
-	uint64_t ioc_guid; /* 0: made from the adapter's */
+	uint64_t ioc_guid; /* 0: made of the node's GUID and the slot, as softibd would */
 	bool is_plugged;
 	uint32_t disk_count;
 	const char *disks[SCSI_DISKS_MAX];
@@ -47,9 +56,9 @@ static bool take_option(int option, struct options *options)
 
 	switch (option) {
 	case 's':
-		if (!read_number(optarg, 10, SLOT_MAX, &number) || !number) {
+		if (!read_number(optarg, 10, IO_SLOTS_MAX, &number) || !number) {
 			fprintf(stderr, "softib-srp-target: a slot is a number from 1 to %d\n",
-				SLOT_MAX);
+				IO_SLOTS_MAX);
 			return false;
 		}
 		options->slot = (uint32_t)number;
@@ -141,6 +150,37 @@ static bool open_disks(const struct options *options, struct scsi_target *scsi)
 	return true;
 }
 
+/* Shows the controller to device management (SRP annex B: the class, and the name of the service).
+ */
+static int plug(const struct options *options)
+{
+	struct io_service_entry service = {.id = options->ioc_guid};
+	const struct io_controller_description description = {
+		.slot = options->slot,
+		.profile = {.guid = options->ioc_guid,
+			    .device_version = 1,
+			    .io_class = SRP_IO_CLASS,
+			    .io_subclass = SRP_IO_SUBCLASS,
+			    .protocol = SRP_PROTOCOL,
+			    .protocol_version = SRP_PROTOCOL_VERSION,
+			    .send_message_queue_depth = TARGET_REQUEST_LIMIT,
+			    .rdma_read_queue_depth = 16,
+			    .send_message_size = SRP_CMD_BYTES_MAX,
+			    .rdma_transfer_size = SCSI_TRANSFER_BYTES_MAX,
+			    .controller_op_capability_mask =
+				    IO_CAPABILITY_SEND_TO | IO_CAPABILITY_SEND_FROM |
+				    IO_CAPABILITY_READ_FROM | IO_CAPABILITY_WRITE_FROM},
+		.id_string = "softib SRP target",
+		.services = &service,
+		.service_count = 1,
+	};
+	unsigned slot;
+	uint64_t guid;
+
+	snprintf(service.name, sizeof(service.name), "SRP.T10:%016" PRIx64, options->ioc_guid);
+	return io_controller_plug(&description, &slot, &guid);
+}
+
 /* Readable when the program is to end. */
 static int open_stop_file(void)
 {
@@ -168,6 +208,13 @@ static int serve(const struct options *options, struct srp_target *target)
 			strerror(error ? -error : errno));
 		return 1;
 	}
+	error = options->is_plugged ? plug(options) : 0;
+	if (error) {
+		fprintf(stderr, "softib-srp-target: slot %" PRIu32 ": %s\n", options->slot,
+			strerror(-error));
+		target_listener_close(&listener);
+		return 1;
+	}
 	printf("ready slot %" PRIu32 " service 0x%016" PRIx64 "\n", options->slot, guid);
 	fflush(stdout);
 	error = target_loop_run(&listener, stop_file);
@@ -189,7 +236,7 @@ int main(int argc, char **argv)
 	if (!target || !find_node_guid(&node_guid))
 		return 1;
 	if (!options.ioc_guid)
-		options.ioc_guid = node_guid + options.slot;
+		options.ioc_guid = node_guid ^ UINT64_C(0x10) << 32 ^ (uint64_t)options.slot << 8;
 	list_init(&target->channels);
 
 	int status = open_disks(&options, &target->scsi) ? serve(&options, target) : 1;
