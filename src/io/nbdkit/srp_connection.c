@@ -16,12 +16,8 @@ enum {
 	INLINE_BYTES = SRP_CMD_BYTES + SRP_DESCRIPTOR_BYTES,
 	RETRIES_WITHOUT_END = 7,
 	READS_AT_ONCE = 16,
-	EVENTS_BATCH = 64,
 	SEND = CONNECTION_RECEIVES, /* the work request's ID where a receive has its index */
 };
-
-/* A response usually comes within this time; to wake up takes longer. */
-#define IDLE_NS 50000
 
 uint64_t srp_clock_ns(void)
 {
@@ -214,8 +210,6 @@ void srp_connection_close(struct srp_connection *connection)
 		rdma_disconnect(id);
 		rdma_destroy_qp(id);
 	}
-	if (connection->events_unacknowledged)
-		ibv_ack_cq_events(connection->cq, connection->events_unacknowledged);
 	if (connection->cq)
 		ibv_destroy_cq(connection->cq);
 	if (connection->completions)
@@ -263,62 +257,41 @@ static int poll_units(struct srp_connection *connection, int *ret_count,
 	return arrived;
 }
 
-/* Any event of connection management but the end of timewait means the end. */
-static int take_event(struct srp_connection *connection)
+static int wait_for_completion(struct srp_connection *connection)
 {
-	struct rdma_cm_event *event;
-
-	if (rdma_get_cm_event(connection->events, &event) != 0)
-		return -errno;
-	rdma_ack_cm_event(event);
-	return -ENOTCONN;
-}
-
-static int sleep_until(struct srp_connection *connection, uint64_t until_ns)
-{
-	struct pollfd files[] = {{.fd = connection->completions->fd, .events = POLLIN},
-				 {.fd = connection->events->fd, .events = POLLIN}};
 	struct ibv_cq *cq;
 	void *context;
 
-	if (poll(files, ARRAY_COUNT(files), milliseconds_until(until_ns)) < 0 && errno != EINTR)
-		return -errno;
-	if (files[0].revents && ibv_get_cq_event(connection->completions, &cq, &context) == 0 &&
-	    ++connection->events_unacknowledged == EVENTS_BATCH) {
-		ibv_ack_cq_events(cq, EVENTS_BATCH);
-		connection->events_unacknowledged = 0;
-	}
-	return files[1].revents ? take_event(connection) : 0;
+	if (ibv_get_cq_event(connection->completions, &cq, &context) != 0)
+		return errno == EINTR ? 0 : -errno;
+	ibv_ack_cq_events(cq, 1);
+	return 0;
 }
 
-int srp_connection_wait(struct srp_connection *connection, uint64_t until_ns,
+int srp_connection_wait(struct srp_connection *connection,
 			struct srp_received ret_received[static CONNECTION_ARRIVALS])
 {
-	uint64_t now = srp_clock_ns();
-	uint64_t idle_at = now + IDLE_NS;
 	bool is_armed = false;
-	int count;
+	int count, error = 0;
 
-	while (now < until_ns) {
+	while (!error) {
 		int arrived = poll_units(connection, &count, ret_received);
 
 		if (arrived)
 			return arrived;
-		now = srp_clock_ns();
-		if (count || now < idle_at)
+		if (count)
 			continue;
-		if (is_armed) {
-			int error = sleep_until(connection, until_ns);
-
-			if (error)
-				return error;
-			is_armed = false;
-			now = srp_clock_ns();
-		} else {
-			if (ibv_req_notify_cq(connection->cq, 0) != 0)
-				return -EIO;
-			is_armed = true;
-		}
+		/* Completions that come before the queue is armed are found by another poll. */
+		if (is_armed)
+			error = wait_for_completion(connection);
+		else if (ibv_req_notify_cq(connection->cq, 0) != 0)
+			error = -EIO;
+		is_armed = !is_armed;
 	}
-	return 0;
+	return error;
+}
+
+void srp_connection_break(struct srp_connection *connection)
+{
+	rdma_disconnect(connection->id);
 }

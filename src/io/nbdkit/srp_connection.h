@@ -24,7 +24,6 @@ struct srp_connection {
 	struct ibv_cq *cq;
 	struct ibv_mr *region; /* of received */
 	uint8_t (*received)[SRP_RSP_BYTES_MAX];
-	unsigned events_unacknowledged;
 };
 
 /* A unit that arrived, until srp_connection_repost(). */
@@ -42,10 +41,11 @@ void srp_connection_close(struct srp_connection *connection);
 /* Sends a unit; its bytes are copied. */
 MUST_USE int srp_connection_send(struct srp_connection *connection, const uint8_t *unit,
 				 size_t byte_count);
-/* Waits for units until the time of CLOCK_MONOTONIC. Returns how many; 0: time is up; a negative
- * errno: the connection has ended. */
-MUST_USE int srp_connection_wait(struct srp_connection *connection, uint64_t until_ns,
+/* Waits for units. Returns how many; a negative errno: the connection has ended. */
+MUST_USE int srp_connection_wait(struct srp_connection *connection,
 				 struct srp_received ret_received[static CONNECTION_ARRIVALS]);
+/* Ends the connection, which wakes srp_connection_wait(). */
+void srp_connection_break(struct srp_connection *connection);
 /* The unit has been read. */
 MUST_USE int srp_connection_repost(struct srp_connection *connection, uint32_t index);
 

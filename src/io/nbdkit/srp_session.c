@@ -3,16 +3,20 @@
 #include "io/nbdkit/srp_session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A target that is gone is not asked for more often than this. */
 #define RETRY_NS 500000000u
-enum { TRIES = 2 };
+enum { TRIES = 2, WATCH_MS = 500 };
 
 struct session_waiter {
 	pthread_cond_t turn;
 	bool is_done;
+	uint64_t until_ns;
 	struct srp_response *response;
 };
 
@@ -38,25 +42,11 @@ static bool wait_for(struct srp_session *session, pthread_cond_t *condition, uin
 void srp_session_init(struct srp_session *session, const struct srp_target_text *target,
 		      int timeout_ms)
 {
-	*session = (struct srp_session){.target = *target, .timeout_ms = timeout_ms};
+	*session = (struct srp_session){.target = *target,
+					.timeout_ms = timeout_ms,
+					.watcher_file = eventfd(0, EFD_CLOEXEC)};
 	pthread_mutex_init(&session->mutex, NULL);
 	init_condition(&session->changed);
-}
-
-void srp_session_release(struct srp_session *session)
-{
-	uint8_t unit[SRP_SHORT_BYTES];
-
-	if (session->is_open) {
-		srp_short_encode(&(struct srp_short){.opcode = SRP_I_LOGOUT}, unit);
-		/* If the target is gone, it needs no word. */
-		if (srp_connection_send(&session->connection, unit, sizeof(unit)) == 0)
-			errno = 0;
-		srp_connection_close(&session->connection);
-	}
-	session->is_open = false;
-	pthread_cond_destroy(&session->changed);
-	pthread_mutex_destroy(&session->mutex);
 }
 
 static void wake_next_poller(struct srp_session *session)
@@ -72,52 +62,130 @@ static void wake_next_poller(struct srp_session *session)
 	pthread_cond_signal(&session->changed);
 }
 
+/* Every user leaves now, and the watcher closes the channel. */
 static void end_channel(struct srp_session *session)
 {
+	const uint64_t one = 1;
+
+	if (session->has_ended)
+		return;
 	session->has_ended = true;
+	srp_connection_break(&session->connection);
 	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++)
 		if (session->waiters[slot])
 			pthread_cond_signal(&session->waiters[slot]->turn);
 	pthread_cond_broadcast(&session->changed);
+	if (write(session->watcher_file, &one, sizeof(one)) != sizeof(one))
+		errno = 0; /* it looks every WATCH_MS anyway */
 }
 
-/* The last user of a channel that has ended closes it. */
-static void leave(struct srp_session *session)
+static bool is_overdue(const struct srp_session *session)
 {
-	if (--session->user_count || !session->has_ended)
-		return;
+	uint64_t now = srp_clock_ns();
+
+	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++)
+		if (session->waiters[slot] && session->waiters[slot]->until_ns < now)
+			return true;
+	return false;
+}
+
+/* A command that takes too long ends the channel, so that the target touches its memory no more. */
+static void *watch(void *context)
+{
+	struct srp_session *session = context;
+	struct pollfd files[] = {{.fd = session->watcher_file, .events = POLLIN},
+				 {.fd = session->connection.events->fd, .events = POLLIN}};
+	uint64_t count;
+
+	pthread_mutex_lock(&session->mutex);
+	while (!session->has_ended) {
+		pthread_mutex_unlock(&session->mutex);
+
+		/* While it is connected, any event of connection management means the end. */
+		bool is_over = poll(files, ARRAY_COUNT(files), WATCH_MS) > 0 && files[1].revents;
+
+		pthread_mutex_lock(&session->mutex);
+		if (is_over || is_overdue(session))
+			end_channel(session);
+	}
+	while (session->user_count)
+		pthread_cond_wait(&session->changed, &session->mutex);
+	if (read(session->watcher_file, &count, sizeof(count)) < 0)
+		errno = 0;
 	srp_connection_close(&session->connection);
-	memset(session->waiters, 0, sizeof(session->waiters));
 	session->is_open = false;
 	session->has_ended = false;
 	pthread_cond_broadcast(&session->changed);
+	pthread_mutex_unlock(&session->mutex);
+	return NULL;
+}
+
+void srp_session_release(struct srp_session *session)
+{
+	uint8_t unit[SRP_SHORT_BYTES];
+
+	pthread_mutex_lock(&session->mutex);
+	if (session->is_open && !session->has_ended) {
+		srp_short_encode(&(struct srp_short){.opcode = SRP_I_LOGOUT}, unit);
+		/* If the target is gone, it needs no word. */
+		if (srp_connection_send(&session->connection, unit, sizeof(unit)) != 0)
+			errno = 0;
+		end_channel(session);
+	}
+	pthread_mutex_unlock(&session->mutex);
+	if (session->has_watcher)
+		pthread_join(session->watcher, NULL);
+	close(session->watcher_file);
+	pthread_cond_destroy(&session->changed);
+	pthread_mutex_destroy(&session->mutex);
+}
+
+static void leave(struct srp_session *session)
+{
+	if (--session->user_count == 0 && session->has_ended)
+		pthread_cond_broadcast(&session->changed);
+}
+
+/* Opens a channel. The mutex is held: nobody can do anything without a channel. */
+static int open_channel(struct srp_session *session, const char **ret_problem)
+{
+	int error;
+
+	if (srp_clock_ns() < session->next_try_ns)
+		return -ENOTCONN;
+	if (session->has_watcher)
+		pthread_join(session->watcher, NULL); /* of the channel before */
+	session->has_watcher = false;
+	error = srp_connection_open(&session->connection, &session->target, session->timeout_ms,
+				    &session->initiator, ret_problem);
+	session->next_try_ns = srp_clock_ns() + RETRY_NS;
+	if (error)
+		return error;
+	memset(session->waiters, 0, sizeof(session->waiters));
+	error = -pthread_create(&session->watcher, NULL, watch, session);
+	if (error) {
+		srp_connection_close(&session->connection);
+		return error;
+	}
+	session->has_watcher = true;
+	session->is_open = true;
+	return 0;
 }
 
 /* Becomes a user of an open channel. The mutex is held. */
 static int enter(struct srp_session *session, const char **ret_problem)
 {
-	uint64_t now = srp_clock_ns();
-	uint64_t until_ns = now + (uint64_t)session->timeout_ms * 1000000;
+	uint64_t until_ns = srp_clock_ns() + (uint64_t)session->timeout_ms * 1000000;
+	int error;
 
 	*ret_problem = "the target does not answer";
 	while (session->has_ended)
 		if (!wait_for(session, &session->changed, until_ns))
 			return -ETIMEDOUT;
-	if (!session->is_open) {
-		if (now < session->next_try_ns)
-			return -ENOTCONN;
-
-		int error =
-			srp_connection_open(&session->connection, &session->target,
-					    session->timeout_ms, &session->initiator, ret_problem);
-
-		session->next_try_ns = srp_clock_ns() + RETRY_NS;
-		if (error)
-			return error;
-		session->is_open = true;
-	}
-	session->user_count++;
-	return 0;
+	error = session->is_open ? 0 : open_channel(session, ret_problem);
+	if (!error)
+		session->user_count++;
+	return error;
 }
 
 int srp_session_connect(struct srp_session *session, const char **ret_problem)
@@ -170,34 +238,30 @@ static void take_unit(struct srp_session *session, const struct srp_received *re
 }
 
 /* Polls once for all. The mutex is held, but not while it waits. */
-static bool poll_for_all(struct srp_session *session, uint64_t until_ns)
+static void poll_for_all(struct srp_session *session)
 {
 	struct srp_received received[CONNECTION_ARRIVALS];
 
 	session->has_poller = true;
 	pthread_mutex_unlock(&session->mutex);
 
-	int count = srp_connection_wait(&session->connection, until_ns, received);
+	int count = srp_connection_wait(&session->connection, received);
 
 	pthread_mutex_lock(&session->mutex);
 	session->has_poller = false;
 	for (int index = 0; index < count && !session->has_ended; index++)
 		take_unit(session, &received[index]);
-	/* A command that takes too long ends the channel: the target must not touch its memory any
-	 * more. */
-	if (count <= 0)
+	if (count < 0)
 		end_channel(session);
-	return count > 0;
 }
 
-static int await_response(struct srp_session *session, struct session_waiter *waiter,
-			  uint64_t until_ns)
+static int await_response(struct srp_session *session, struct session_waiter *waiter)
 {
 	while (!waiter->is_done && !session->has_ended) {
 		if (!session->has_poller)
-			poll_for_all(session, until_ns);
-		else if (!wait_for(session, &waiter->turn, until_ns))
-			end_channel(session);
+			poll_for_all(session);
+		else
+			pthread_cond_wait(&waiter->turn, &session->mutex);
 	}
 	if (!session->has_poller)
 		wake_next_poller(session);
@@ -216,15 +280,15 @@ static int await_room(struct srp_session *session, uint64_t until_ns)
 static int exchange(struct srp_session *session, const struct srp_request *request,
 		    struct srp_response *ret_response)
 {
-	struct session_waiter waiter = {.response = ret_response};
 	uint64_t until_ns = srp_clock_ns() + (uint64_t)session->timeout_ms * 1000000;
+	struct session_waiter waiter = {.response = ret_response, .until_ns = until_ns};
 	uint8_t unit[SRP_CMD_BYTES_MAX];
 	uint32_t slot;
 	int error = await_room(session, until_ns);
 
 	if (error)
 		return error;
-	init_condition(&waiter.turn);
+	pthread_cond_init(&waiter.turn, NULL);
 
 	size_t byte_count = srp_initiator_command(&session->initiator, request, unit, &slot);
 
@@ -233,7 +297,7 @@ static int exchange(struct srp_session *session, const struct srp_request *reque
 	if (error)
 		end_channel(session);
 	else
-		error = await_response(session, &waiter, until_ns);
+		error = await_response(session, &waiter);
 	if (session->waiters[slot] == &waiter)
 		session->waiters[slot] = NULL;
 	pthread_cond_destroy(&waiter.turn);

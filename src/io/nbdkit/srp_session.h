@@ -17,7 +17,11 @@ struct srp_session {
 	struct srp_target_text target;
 	int timeout_ms; /* of a login, and of a command */
 	pthread_mutex_t mutex;
-	pthread_cond_t changed; /* room for a request, or the channel has ended or is gone */
+	pthread_cond_t
+		changed; /* room for a request, a user less, or the channel has ended or is gone */
+	pthread_t watcher;
+	int watcher_file; /* an eventfd: the channel has ended */
+	bool has_watcher; /* to be joined */
 	bool is_open;
 	bool has_ended; /* is_open, but its users only leave */
 	bool has_poller;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include <infiniband/verbs.h>
@@ -238,6 +239,11 @@ int main(int argc, char **argv)
 	if (!options.ioc_guid)
 		options.ioc_guid = node_guid ^ UINT64_C(0x10) << 32 ^ (uint64_t)options.slot << 8;
 	list_init(&target->channels);
+	target->ended_file = eventfd(0, EFD_CLOEXEC);
+	if (target->ended_file < 0) {
+		perror("softib-srp-target: eventfd");
+		return 1;
+	}
 
 	int status = open_disks(&options, &target->scsi) ? serve(&options, target) : 1;
 

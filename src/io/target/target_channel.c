@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A channel's life: memory, queue pair, completions. */
+/* A channel's life: memory, queue pair, thread, completions. */
 #include "io/target/target_channel.h"
 
 #include <errno.h>
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "io/target/target_tasks.h"
 
 enum {
 	SENDS_MAX = TARGET_TASKS * (SRP_SEGMENTS_MAX + 1) + 1,
 	INLINE_BYTES = 64, /* a response with sense data */
 	WORK_BATCH = 16,
-	EVENTS_BATCH = 64,
 };
 
 void target_channel_log(const struct target_channel *channel, const char *text)
@@ -79,8 +79,6 @@ static void release(struct target_channel *channel)
 {
 	if (channel->id->qp)
 		rdma_destroy_qp(channel->id);
-	if (channel->events_unacknowledged)
-		ibv_ack_cq_events(channel->cq, channel->events_unacknowledged);
 	if (channel->cq)
 		ibv_destroy_cq(channel->cq);
 	if (channel->completions)
@@ -125,7 +123,10 @@ void target_channel_destroy(struct target_channel *channel)
 
 	list_remove(&channel->link);
 	channel->target->channel_count--;
+	/* The queue pair's requests are flushed, which wakes the thread. */
 	rdma_disconnect(id);
+	if (channel->has_thread)
+		pthread_join(channel->thread, NULL);
 	release(channel);
 	rdma_destroy_id(id);
 }
@@ -194,7 +195,8 @@ static void complete(struct target_channel *channel, const struct ibv_wc *comple
 	}
 }
 
-bool target_channel_poll(struct target_channel *channel)
+/* Works on what has arrived. False: there was nothing. */
+static bool poll_completions(struct target_channel *channel)
 {
 	struct ibv_wc completions[WORK_BATCH];
 	int count = ibv_poll_cq(channel->cq, WORK_BATCH, completions);
@@ -206,21 +208,41 @@ bool target_channel_poll(struct target_channel *channel)
 	return count != 0;
 }
 
-void target_channel_arm(struct target_channel *channel)
-{
-	if (ibv_req_notify_cq(channel->cq, 0) != 0)
-		channel->end_reason = "cannot wait for completions";
-}
-
-void target_channel_take_event(struct target_channel *channel)
+static void wait_for_completion(struct target_channel *channel)
 {
 	struct ibv_cq *cq;
 	void *context;
 
-	if (ibv_get_cq_event(channel->completions, &cq, &context) != 0)
-		return;
-	if (++channel->events_unacknowledged < EVENTS_BATCH)
-		return;
-	ibv_ack_cq_events(cq, channel->events_unacknowledged);
-	channel->events_unacknowledged = 0;
+	if (ibv_get_cq_event(channel->completions, &cq, &context) == 0)
+		ibv_ack_cq_events(cq, 1);
+	else if (errno != EINTR)
+		channel->end_reason = "cannot wait for completions";
+}
+
+static void *work(void *context)
+{
+	struct target_channel *channel = context;
+	const uint64_t one = 1;
+
+	while (!channel->end_reason) {
+		if (poll_completions(channel))
+			continue;
+		if (ibv_req_notify_cq(channel->cq, 0) != 0)
+			channel->end_reason = "cannot wait for completions";
+		else if (!poll_completions(channel))
+			wait_for_completion(channel);
+	}
+	target_channel_log(channel, channel->end_reason);
+	__atomic_store_n(&channel->has_ended, true, __ATOMIC_RELEASE);
+	if (write(channel->target->ended_file, &one, sizeof(one)) != sizeof(one))
+		target_channel_log(channel, "cannot tell the main thread");
+	return NULL;
+}
+
+int target_channel_start(struct target_channel *channel)
+{
+	int error = pthread_create(&channel->thread, NULL, work, channel);
+
+	channel->has_thread = error == 0;
+	return -error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One initiator's channel at the target: its queue pair, its memory, its tasks.
+ * One initiator's channel at the target: its queue pair, its memory, its tasks, and the thread that
+ * works on them. So a slow disk or initiator delays nobody else.
  *
  * A task is an SRP_CMD from its arrival until its response has been sent. Data out are fetched by
  * RDMA READ and only then written to the disk, so a write whose initiator dies is done completely
@@ -9,6 +10,7 @@
 #ifndef SOFTIB_IO_TARGET_TARGET_CHANNEL_H
 #define SOFTIB_IO_TARGET_TARGET_CHANNEL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <rdma/rdma_cma.h>
@@ -34,8 +36,8 @@ enum task_state {
 
 struct target_task {
 	enum task_state state;
-	bool is_aborted;	  /* no response */
-	bool is_aborted_by_other; /* TASK ABORTED in its response */
+	bool is_aborted;      /* no response */
+	uint32_t abort_count; /* of its disk, when the command arrived */
 	uint64_t tag;
 	struct scsi_command command;
 	struct scsi_work work;
@@ -59,12 +61,15 @@ struct target_channel {
 	struct ibv_mr *region;
 	struct channel_memory *memory;
 	uint32_t inline_bytes_max;
-	unsigned events_unacknowledged;
-	/* Set where something went wrong, or the initiator left; the owner then ends the channel.
+	struct srp_login_req login;
+	pthread_t thread;
+	bool has_thread;
+	bool has_ended; /* set by its thread, which ends then */
+	/* From here on its thread's own. end_reason: something went wrong, or the initiator left.
 	 */
 	const char *end_reason;
-	struct srp_login_req login;
 	struct scsi_nexus nexus;
+	uint32_t resets_seen[SCSI_DISKS_MAX];
 	struct target_task tasks[TARGET_TASKS];
 	/* Received units that wait for a free task, oldest first. */
 	uint32_t waiting_count;
@@ -77,8 +82,13 @@ struct target_channel {
 
 struct srp_target {
 	struct scsi_target scsi;
-	struct list channels;
+	struct list channels; /* of the main thread */
 	unsigned channel_count;
+	int ended_file; /* an eventfd: a channel has ended */
+	/* Task management of one initiator concerns the others: how often all tasks of a disk were
+	 * aborted, and how often the disk was reset. Atomic. */
+	uint32_t abort_counts[SCSI_DISKS_MAX];
+	uint32_t reset_counts[SCSI_DISKS_MAX];
 };
 
 /* A channel for a connection request. Returns 0 or a negative errno; the id stays the caller's on
@@ -86,15 +96,10 @@ struct srp_target {
 MUST_USE int target_channel_create(struct srp_target *target, struct rdma_cm_id *id,
 				   const struct srp_login_req *login,
 				   struct target_channel **ret_channel);
-/* Destroys the id, too. */
+/* Starts its thread, when the connection is accepted. */
+MUST_USE int target_channel_start(struct target_channel *channel);
+/* Breaks the connection, waits for the thread, and destroys the id, too. */
 void target_channel_destroy(struct target_channel *channel);
-
-/* Works on what has arrived. False: there was nothing. */
-bool target_channel_poll(struct target_channel *channel);
-/* Asks for an event for the next completion. */
-void target_channel_arm(struct target_channel *channel);
-/* Takes the event that made the descriptor readable. */
-void target_channel_take_event(struct target_channel *channel);
 
 /* Tells the initiator that the target ends the channel. */
 void target_channel_logout(struct target_channel *channel);

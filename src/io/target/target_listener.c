@@ -52,13 +52,14 @@ static bool end_earlier(struct srp_target *target, const struct srp_login_req *l
 {
 	bool was_there = false;
 
-	list_for_each (link, &target->channels) {
+	list_for_each_safe (link, &target->channels) {
 		struct target_channel *channel = container_of(link, struct target_channel, link);
 
 		if (channel->login.initiator_extension != login->initiator_extension ||
 		    channel->login.initiator_guid != login->initiator_guid)
 			continue;
-		channel->end_reason = "logged in again";
+		target_channel_log(channel, "logs in again");
+		target_channel_destroy(channel);
 		was_there = true;
 	}
 	return was_there;
@@ -126,8 +127,10 @@ static bool take_request(struct target_listener *listener, struct rdma_cm_id *id
 		return false;
 	}
 	id->context = channel;
-	if (accept_login(id, wish, &rsp) != 0)
-		channel->end_reason = "the connection can't be accepted";
+	if (accept_login(id, wish, &rsp) != 0 || target_channel_start(channel) != 0) {
+		target_channel_log(channel, "the connection can't be accepted");
+		channel->has_ended = true;
+	}
 	return true;
 }
 
@@ -148,8 +151,10 @@ static void take(struct target_listener *listener, const struct rdma_cm_event *e
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
-		if (channel && !channel->end_reason)
-			channel->end_reason = "disconnected";
+		/* Its thread sees the flushed requests and ends. */
+		rdma_disconnect(event->id);
+		if (channel && !channel->has_thread)
+			channel->has_ended = true;
 		break;
 	default:
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The target's only thread: it serves every channel, and sleeps when none has work. */
+/* The target's main thread: connections come and go. */
 #ifndef SOFTIB_IO_TARGET_TARGET_LOOP_H
 #define SOFTIB_IO_TARGET_TARGET_LOOP_H
 

@@ -135,6 +135,36 @@ static void execute(struct target_channel *channel, struct target_task *task)
 	answer_command(channel, task, &answer);
 }
 
+static uint32_t count_of(const uint32_t *count)
+{
+	return __atomic_load_n(count, __ATOMIC_ACQUIRE);
+}
+
+/* What other initiators did to the disk: a reset is told with the next command. */
+static void note_others(struct target_channel *channel, struct target_task *task)
+{
+	struct srp_target *target = channel->target;
+	uint32_t disk;
+
+	task->abort_count = 0;
+	if (!scsi_target_find(&target->scsi, task->command.lun, &disk))
+		return;
+	task->abort_count = count_of(&target->abort_counts[disk]);
+	if (channel->resets_seen[disk] == count_of(&target->reset_counts[disk]))
+		return;
+	channel->resets_seen[disk] = count_of(&target->reset_counts[disk]);
+	channel->nexus.attention[disk] = SCSI_BUS_DEVICE_RESET;
+}
+
+static bool is_aborted_by_other(const struct target_channel *channel,
+				const struct target_task *task)
+{
+	uint32_t disk;
+
+	return scsi_target_find(&channel->target->scsi, task->command.lun, &disk) &&
+	       task->abort_count != count_of(&channel->target->abort_counts[disk]);
+}
+
 static void start_command(struct target_channel *channel, const uint8_t *unit, size_t byte_count)
 {
 	struct target_task *task = find_free(channel);
@@ -145,7 +175,6 @@ static void start_command(struct target_channel *channel, const uint8_t *unit, s
 	srp_cmd_decode(unit, &cmd);
 	task->tag = cmd.tag;
 	task->is_aborted = false;
-	task->is_aborted_by_other = false;
 	task->work.data_out_bytes = 0;
 
 	enum srp_buffer_verdict verdict =
@@ -159,6 +188,7 @@ static void start_command(struct target_channel *channel, const uint8_t *unit, s
 					      .data_in_room = task->in.byte_count,
 					      .data_out_bytes = task->out.byte_count};
 	memcpy(task->command.cdb, unit + SRP_CMD_BYTES - SRP_CDB_BYTES, SRP_CDB_BYTES);
+	note_others(channel, task);
 	if (!scsi_prepare(&channel->target->scsi, &channel->nexus, &task->command, &task->work,
 			  &answer)) {
 		answer_command(channel, task, &answer);
@@ -175,10 +205,10 @@ void target_tasks_fetched(struct target_channel *channel, uint32_t index)
 	struct target_task *task = &channel->tasks[index];
 	const struct scsi_answer aborted = {.status = SCSI_TASK_ABORTED};
 
-	if (task->is_aborted_by_other)
-		answer_command(channel, task, &aborted);
-	else if (task->is_aborted)
+	if (task->is_aborted)
 		task->state = TASK_FREE;
+	else if (is_aborted_by_other(channel, task))
+		answer_command(channel, task, &aborted);
 	else
 		execute(channel, task);
 }
@@ -208,23 +238,17 @@ static uint32_t abort_tasks(struct target_channel *channel, const struct srp_tsk
 	return count;
 }
 
-/* Another initiator's request ends all tasks of the unit: each gets TASK ABORTED, and the initiator
- * a unit attention. */
-static void abort_others(struct target_channel *own, const struct srp_tsk_mgmt *request,
-			 uint32_t disk_index)
+/* All initiators' tasks of the disk end: those of others with TASK ABORTED, when their data have
+ * been fetched. */
+static void abort_others(struct target_channel *channel, uint8_t function, uint32_t disk)
 {
-	list_for_each (link, &own->target->channels) {
-		struct target_channel *channel = container_of(link, struct target_channel, link);
+	struct srp_target *target = channel->target;
 
-		if (channel == own)
-			continue;
-		for (uint32_t index = 0; index < TARGET_TASKS; index++)
-			if (channel->tasks[index].state == TASK_FETCHING &&
-			    channel->tasks[index].command.lun == request->lun)
-				channel->tasks[index].is_aborted_by_other = true;
-		if (request->function == SRP_LOGICAL_UNIT_RESET)
-			channel->nexus.attention[disk_index] = SCSI_BUS_DEVICE_RESET;
-	}
+	__atomic_add_fetch(&target->abort_counts[disk], 1, __ATOMIC_ACQ_REL);
+	if (function != SRP_LOGICAL_UNIT_RESET)
+		return;
+	__atomic_add_fetch(&target->reset_counts[disk], 1, __ATOMIC_ACQ_REL);
+	channel->resets_seen[disk]++; /* its own reset is no news */
 }
 
 static void start_management(struct target_channel *channel, const uint8_t *unit)
@@ -257,7 +281,7 @@ static void start_management(struct target_channel *channel, const uint8_t *unit
 		response.rsp.request_limit_delta += abort_tasks(channel, &request);
 		if (request.function == SRP_CLEAR_TASK_SET ||
 		    request.function == SRP_LOGICAL_UNIT_RESET)
-			abort_others(channel, &request, disk_index);
+			abort_others(channel, request.function, disk_index);
 	}
 	post_response(channel, task, &response);
 }
