@@ -13,7 +13,7 @@
 
 enum {
 	SENDS_MAX = 2 * SRP_INITIATOR_REQUESTS_MAX,
-	INLINE_BYTES = SRP_CMD_BYTES + SRP_DESCRIPTOR_BYTES,
+	INLINE_BYTES = 128, /* a command with a few descriptors */
 	RETRIES_WITHOUT_END = 7,
 	READS_AT_ONCE = 16,
 	SEND = CONNECTION_RECEIVES, /* the work request's ID where a receive has its index */
