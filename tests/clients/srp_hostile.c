@@ -147,13 +147,19 @@ static void try_keys(void)
 			&response));
 }
 
+/* Not SRP at all: the target disconnects. */
 static void try_unit(void)
 {
 	static const uint8_t garbage[40] = {0x55, 0xaa};
-	struct srp_response response;
+	struct pollfd file;
+	struct rdma_cm_event *event;
 
 	log_in();
-	CHECK(!exchange(garbage, sizeof(garbage), &response));
+	file = (struct pollfd){.fd = connection.events->fd, .events = POLLIN};
+	CHECK(srp_connection_send(&connection, garbage, sizeof(garbage)) == 0);
+	CHECK(poll(&file, 1, TIMEOUT_MS) == 1);
+	CHECK(rdma_get_cm_event(connection.events, &event) == 0);
+	CHECK(event->event == RDMA_CM_EVENT_DISCONNECTED);
 }
 
 static uint8_t manage(uint8_t function, uint64_t lun)

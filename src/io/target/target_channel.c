@@ -100,6 +100,10 @@ int target_channel_create(struct srp_target *target, struct rdma_cm_id *id,
 	channel->target = target;
 	channel->id = id;
 	channel->login = *login;
+	/* Resets before its login are no news. */
+	for (uint32_t disk = 0; disk < SCSI_DISKS_MAX; disk++)
+		channel->resets_seen[disk] =
+			__atomic_load_n(&target->reset_counts[disk], __ATOMIC_ACQUIRE);
 
 	int error = make_memory(channel);
 
