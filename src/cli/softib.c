@@ -11,7 +11,7 @@ static const struct subcommand *const subcommands[] = {
 	&subcommand_up,	      &subcommand_down, &subcommand_status,  &subcommand_hosts,
 	&subcommand_services, &subcommand_link, &subcommand_run,     &subcommand_sm,
 	&subcommand_get,      &subcommand_set,	&subcommand_capture, &subcommand_fault,
-	&subcommand_explain,  &subcommand_sim,
+	&subcommand_explain,  &subcommand_sim,	&subcommand_io,
 };
 
 int subcommand_help(const struct subcommand *self)

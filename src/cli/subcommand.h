@@ -27,6 +27,7 @@ extern const struct subcommand subcommand_capture;
 extern const struct subcommand subcommand_fault;
 extern const struct subcommand subcommand_explain;
 extern const struct subcommand subcommand_sim;
+extern const struct subcommand subcommand_io;
 
 /* Print the help text, or the error and a hint, and return the exit code. */
 int subcommand_help(const struct subcommand *self);

@@ -20,6 +20,7 @@ enum {
 	MAD_HOP_POINTER_OFFSET = 6,
 	MAD_HOP_COUNT_OFFSET = 7,
 	MAD_TRANSACTION_ID_OFFSET = 8,
+	MAD_ATTRIBUTE_MODIFIER_OFFSET = 20,
 	/* D bit beside the status of a directed-route SMP: the SMP returns to the requester. */
 	MAD_STATUS_DIRECTION = 0x8000,
 };

@@ -22,6 +22,9 @@ enum record_component { RECORD_LID = 0 };
 enum node_record_component { NR_LID = 0, NR_NODE_GUID = 7, NR_PORT_GUID = 8 };
 
 enum port_info_record_component { PIR_LID = 0, PIR_PORT_NUMBER = 1, PIR_CAPABILITY_MASK = 7 };
+/* The attribute modifier of a query for ports that have all bits of a CapabilityMask (management
+ * 4.3). */
+#define PORT_INFO_SUBSET_MATCH 0x80000000u
 
 enum sl_to_vl_record_component { SLVL_LID = 0, SLVL_INPUT_PORT = 1, SLVL_OUTPUT_PORT = 2 };
 

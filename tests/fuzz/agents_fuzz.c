@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "mgmt/agents/agents.h"
+#include "mgmt/agents/io_unit.h"
 #include "net/link/congestion_state.h"
 #include "net/node/node.h"
 #include "wire/pkey.h"
@@ -32,6 +33,23 @@ static void set_link(void *context, struct port *port, enum physical_state physi
 
 static const struct agent_environment environment = {.set_link = set_link, .memory = &memory};
 
+/* One with services and one whose self-test fails. */
+static void plug_controllers(void)
+{
+	struct io_service_entry services[] = {{"one", 1}, {"two", 2}, {"three", 3}};
+	struct io_controller controller = {.profile = {.service_entries = 3}, .services = services};
+	unsigned slot;
+
+	(void)!io_unit_plug(&environment, &nodes[0], now, &controller, 1, &slot);
+	controller = (struct io_controller){.id_string = "fails"};
+	(void)!io_unit_plug(&environment, &nodes[0], now, &controller, 3, &slot);
+
+	struct io_controller *failing = io_unit_controller(io_unit_find(&memory, &nodes[0]), 3);
+
+	if (failing)
+		failing->test.next_outcome = 7;
+}
+
 static bool start(void)
 {
 	static const enum node_type types[NODES] = {NODE_CA, NODE_SWITCH, NODE_ROUTER};
@@ -47,6 +65,7 @@ static bool start(void)
 		for (unsigned port = 0; port <= PORTS; port++)
 			nodes[i].ports[port].info.port_state = PORT_INIT;
 	}
+	plug_controllers();
 	return true;
 }
 

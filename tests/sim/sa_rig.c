@@ -45,6 +45,11 @@ struct port *sa_rig_port(const struct sa_rig *rig, unsigned host)
 	return &rig->hosts[host].host->node->ports[1];
 }
 
+void sa_rig_send(struct sa_rig *rig, unsigned host, const struct mad_message *message)
+{
+	send(rig, sa_rig_port(rig, host), message);
+}
+
 static unsigned host_at(const struct sa_rig *rig, const struct port *port)
 {
 	unsigned host = 0;
@@ -60,6 +65,8 @@ static void deliver(struct sa_rig *rig, struct port *port, struct mad_message *m
 	uint8_t method = message->bytes[3];
 	unsigned host = host_at(rig, port);
 
+	if (rig->programs->received && rig->programs->received(host, message))
+		return;
 	if (method == MAD_REPORT && rig->programs->reported) {
 		rig->programs->reported(host, message);
 		message->bytes[3] = MAD_REPORT_RESPONSE;
@@ -128,6 +135,8 @@ static time_ns deadline(const void *context)
 
 	for (unsigned host = 0; host < rig->host_count; host++)
 		earliest = time_earlier(earliest, sa_client_deadline(&rig->hosts[host].client));
+	if (rig->programs->deadline)
+		earliest = time_earlier(earliest, rig->programs->deadline());
 	return earliest;
 }
 

@@ -18,6 +18,9 @@ struct sa_rig_programs {
 	void (*answered)(unsigned host); /* a request of its client has succeeded */
 	/* A Report has come. The rig answers it afterwards. */
 	void (*reported)(unsigned host, const struct mad_message *message);
+	/* Any MAD for QP1 of the host. True: the program consumed it. */
+	bool (*received)(unsigned host, const struct mad_message *message);
+	time_ns (*deadline)(void); /* of all programs */
 };
 
 struct sa_rig_host {
@@ -42,6 +45,8 @@ void sa_rig_end(struct sa_rig *rig);
 struct port *sa_rig_port(const struct sa_rig *rig, unsigned host);
 /* The host's client, which asks the SA that its port knows. */
 struct sa_client *sa_rig_client(struct sa_rig *rig, unsigned host);
+/* Sends a MAD from QP1 of the host's port. */
+void sa_rig_send(struct sa_rig *rig, unsigned host, const struct mad_message *message);
 void sa_rig_run_for(struct sa_rig *rig, time_ns duration);
 
 #endif

@@ -112,7 +112,7 @@ static enum mad_status diagnostic_timeout_get(const struct gs_request *request, 
 	return status;
 }
 
-static enum mad_status find_test(const struct gs_request *request, struct io_self_test **ret_test)
+static enum mad_status find_test(const struct gs_request *request, struct io_diagnostics **ret_test)
 {
 	struct io_controller *controller;
 	enum mad_status status =
@@ -125,15 +125,15 @@ static enum mad_status find_test(const struct gs_request *request, struct io_sel
 
 static enum mad_status prepare_to_test_get(const struct gs_request *request, uint8_t *ret_data)
 {
-	struct io_self_test *test;
+	struct io_diagnostics *test;
 	enum mad_status status = find_test(request, &test);
 
 	(void)ret_data;
-	return status == MAD_STATUS_OK ? io_self_test_is_prepared(test) : status;
+	return status == MAD_STATUS_OK ? io_diagnostics_is_prepared(test) : status;
 }
 
 /* Wakes the unit when the test's state ends. */
-static void schedule(const struct gs_request *request, const struct io_self_test *test)
+static void schedule(const struct gs_request *request, const struct io_diagnostics *test)
 {
 	struct agent_memory *memory = request->environment->memory;
 
@@ -142,25 +142,25 @@ static void schedule(const struct gs_request *request, const struct io_self_test
 
 static enum mad_status prepare_to_test_set(const struct gs_request *request, uint8_t *ret_data)
 {
-	struct io_self_test *test;
+	struct io_diagnostics *test;
 	enum mad_status status = find_test(request, &test);
 
 	(void)ret_data;
 	if (status != MAD_STATUS_OK)
 		return status;
-	status = io_self_test_prepare(test, request->now);
+	status = io_diagnostics_prepare(test, request->now);
 	schedule(request, test);
 	return status;
 }
 
 static enum mad_status start_test(const struct gs_request *request, enum io_test_state once_or_loop)
 {
-	struct io_self_test *test;
+	struct io_diagnostics *test;
 	enum mad_status status = find_test(request, &test);
 
 	if (status != MAD_STATUS_OK)
 		return status;
-	status = io_self_test_start(test, request->now, once_or_loop);
+	status = io_diagnostics_start(test, request->now, once_or_loop);
 	schedule(request, test);
 	return status;
 }
@@ -179,12 +179,12 @@ static enum mad_status test_loop_set(const struct gs_request *request, uint8_t *
 
 static enum mad_status diag_code_get(const struct gs_request *request, uint8_t *ret_data)
 {
-	struct io_self_test *test;
+	struct io_diagnostics *test;
 	struct diag_code code = {0};
 	enum mad_status status = find_test(request, &test);
 
 	if (status == MAD_STATUS_OK)
-		status = io_self_test_code(test, &code.diag_code);
+		status = io_diagnostics_code(test, &code.diag_code);
 	if (status == MAD_STATUS_OK)
 		diag_code_encode(&code, ret_data);
 	return status;

@@ -236,7 +236,7 @@ static struct io_controller *controller_copy(const struct io_controller *control
 	if (count)
 		memcpy(services, controller->services, count * sizeof(*services));
 	copy->services = services;
-	io_self_test_init(&copy->test);
+	io_diagnostics_init(&copy->test);
 	return copy;
 }
 
@@ -326,7 +326,7 @@ static void run_unit(struct agent_memory *memory, struct io_unit *unit, time_ns 
 
 		if (!controller)
 			continue;
-		if (io_self_test_run(&controller->test, now))
+		if (io_diagnostics_run(&controller->test, now))
 			tell_ready(memory, unit, now, controller);
 		memory->io_units_due_at =
 			time_earlier(memory->io_units_due_at, controller->test.due_at);

@@ -6,7 +6,7 @@
 #define SOFTIB_MGMT_AGENTS_IO_UNIT_H
 
 #include "mgmt/agents/agents.h"
-#include "mgmt/agents/io_self_test.h"
+#include "mgmt/agents/io_diagnostics.h"
 #include "wire/device_management.h"
 
 enum { IO_SLOTS_DEFAULT = 16 };
@@ -16,7 +16,7 @@ struct io_controller {
 	char id_string[IO_ID_STRING_BYTES]; /* ended by a zero */
 	struct io_service_entry *services;  /* profile.service_entries of them */
 	const void *owner;		    /* whose end pulls the controller; NULL: nobody's */
-	struct io_self_test test;
+	struct io_diagnostics test;
 };
 
 struct io_unit {

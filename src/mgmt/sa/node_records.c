@@ -7,7 +7,6 @@
 
 /* AttributeModifier of a PortInfoRecord request: matches ports that have at least the given
  * capabilities (management 4.4). */
-#define PORT_INFO_SUBSET_MATCH 0x80000000u
 
 /* The record of this end port. The ports of an adapter share the node, but each has its own record.
  */

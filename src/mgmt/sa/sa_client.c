@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "wire/class_port_info.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
+#include "wire/subnet_attributes.h"
 
 enum { CLIENT_REQUESTS_DEFAULT = 256, TABLES_MAX = 16 };
 
@@ -118,6 +120,23 @@ int sa_client_ask(struct sa_client *client, enum mad_method method, uint16_t att
 	list_append(&client->waiting, &exchange->link);
 	client->waiting_count++;
 	return 0;
+}
+
+int sa_client_get_ports(struct sa_client *client, uint32_t capability_mask,
+			struct mad_purpose purpose)
+{
+	const struct port_info wanted = {.capability_mask = capability_mask};
+	uint8_t data[PORT_INFO_RECORD_BYTES] = {0};
+	int error;
+
+	port_info_encode(&wanted, data + PORT_INFO_RECORD_INFO_OFFSET);
+	error = sa_client_get_table(client, SA_PORT_INFO_RECORD, SA_COMPONENT(PIR_CAPABILITY_MASK),
+				    data, sizeof(data), purpose);
+	if (!error)
+		put_be32(exchange_of(client->waiting.previous)->request.bytes +
+				 MAD_ATTRIBUTE_MODIFIER_OFFSET,
+			 PORT_INFO_SUBSET_MATCH);
+	return error;
 }
 
 int sa_client_query_path(struct sa_client *client, const struct path_record *wanted,

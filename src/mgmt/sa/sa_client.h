@@ -89,6 +89,10 @@ MUST_USE int sa_client_get_table(struct sa_client *client, uint16_t attribute_id
 				 uint64_t component_mask, const uint8_t *data, size_t byte_count,
 				 struct mad_purpose purpose);
 
+/* Requests the PortInfoRecord of every port that has these bits of CapabilityMask. */
+MUST_USE int sa_client_get_ports(struct sa_client *client, uint32_t capability_mask,
+				 struct mad_purpose purpose);
+
 /* components: SA_COMPONENT(PR_SGID) | ... of the fields that are set. The result's data are a
  * PathRecord. */
 MUST_USE int sa_client_query_path(struct sa_client *client, const struct path_record *wanted,

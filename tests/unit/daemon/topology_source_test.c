@@ -24,19 +24,24 @@ static int set_up(void **state)
 	return log_open(path);
 }
 
-static int build(const char *topology, unsigned host_count, uint32_t *ret_nodes)
+static int build_with(const struct daemon_options *options, uint32_t *ret_nodes)
 {
-	struct daemon_options options = {.topology = topology, .host_count = host_count};
 	struct fabric fabric;
 
 	assert_int_equal(fabric_init(&fabric, &(struct fabric_owner){0}), 0);
 
-	int error = topology_build(&options, &fabric);
+	int error = topology_build(options, &fabric);
 
 	if (ret_nodes)
 		*ret_nodes = fabric.node_count;
 	fabric_release(&fabric);
 	return error;
+}
+
+static int build(const char *topology, unsigned host_count, uint32_t *ret_nodes)
+{
+	return build_with(&(struct daemon_options){.topology = topology, .host_count = host_count},
+			  ret_nodes);
 }
 
 static void write_file(const char *name, const char *text, char *ret_path, size_t path_bytes)
@@ -82,6 +87,25 @@ static void test_hosts_generators_and_files_make_fabrics(void **state)
 	assert_int_equal(nodes, 2);
 }
 
+static void test_target_adapters_are_added_to_hosts_and_generators(void **state)
+{
+	struct daemon_options options = {.host_count = 5, .tca_count = 3};
+	uint32_t nodes;
+
+	(void)state;
+	assert_int_equal(build_with(&options, &nodes), 0);
+	assert_int_equal(nodes, 1 + 5 + 3);
+	options.topology = "ring:3";
+	assert_int_equal(build_with(&options, &nodes), 0);
+	assert_int_equal(nodes, 6 + 3);
+	options.topology = "/a/file";
+	assert_true(build_with(&options, NULL) < 0);
+	expect_log("leave out --tcas");
+	options.topology = "star:0000000000000000000000000000000000000000000000000000000000001";
+	assert_true(build_with(&options, NULL) < 0);
+	expect_log("too long");
+}
+
 static void test_errors_name_file_line_and_reason(void **state)
 {
 	char path[160];
@@ -103,6 +127,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_hosts_generators_and_files_make_fabrics,
 						set_up, fixture_tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_target_adapters_are_added_to_hosts_and_generators, set_up,
+			fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_errors_name_file_line_and_reason, set_up,
 						fixture_tear_down),
 	};

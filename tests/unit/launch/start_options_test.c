@@ -61,6 +61,9 @@ static void test_numbers_out_of_range_are_refused(void **state)
 		snprintf(text, sizeof(text), "%u", count);
 		assert_int_equal(!start_option_refusal(START_OPTION_VLS, text), is_good);
 	}
+	assert_non_null(start_option_refusal(START_OPTION_TCAS, "1001"));
+	assert_non_null(start_option_refusal(START_OPTION_TCAS, "-1"));
+	assert_null(start_option_refusal(START_OPTION_TCAS, "1000"));
 	assert_null(start_option_refusal(START_OPTION_HOSTS, "1"));
 	assert_null(start_option_refusal(START_OPTION_HOSTS, "10000"));
 	assert_null(start_option_refusal(START_OPTION_LMC, "0"));

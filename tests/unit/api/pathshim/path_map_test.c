@@ -34,6 +34,7 @@ static void test_the_prefixes_and_what_is_below_them_are_mapped(void **state)
 		      "/t/sys/class/infiniband_mad/abi_version");
 	assert_mapped("/sys/class/infiniband_verbs", "/t/sys/class/infiniband_verbs");
 	assert_mapped("/sys/class/infiniband_cm/x", "/t/sys/class/infiniband_cm/x");
+	assert_mapped("/sys/class/scsi_host/", "/t/sys/class/scsi_host/");
 	assert_mapped("/sys/class/misc/rdma_cm/abi_version",
 		      "/t/sys/class/misc/rdma_cm/abi_version");
 	assert_mapped("/dev/infiniband/uverbs0", "/t/dev/infiniband/uverbs0");
@@ -45,6 +46,7 @@ static void test_everything_else_stays_as_it_is(void **state)
 	assert_untouched("/sys/class/infiniband_srp");
 	assert_untouched("/sys/class/infinibandx");
 	assert_untouched("/sys/class/infini");
+	assert_untouched("/sys/class/scsi_hosts");
 	assert_untouched("/sys/class/misc/rdma_cmx");
 	assert_untouched("/sys/class/net");
 	assert_untouched("/dev/infinibandx/uverbs0");

@@ -3,6 +3,7 @@
 #include "unit/fabric/rig.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static void count(const struct fabric *fabric, unsigned *ret_hosts, unsigned *ret_switches,
@@ -49,6 +50,14 @@ static void test_each_generator_builds_what_it_says(void **state)
 		{"torus:2x3", 6, 6, 6 + 2 * 6},
 		{"torus:4x4x4", 64, 64, 64 + 3 * 64},
 		{"torus:3x1x5", 15, 15, 15 + 2 * 15},
+		/* with target channel adapters */
+		{"star:4+2", 6, 1, 6},
+		{"star:4+0", 4, 1, 4},
+		{"star:250+10", 260, 11 + 8, 260 + 11 * 8},
+		{"ring:3+5", 8, 3, 3 + 8},
+		{"fat-tree:4+3", 19, 20, 48 + 3},
+		{"mesh:2x2+4", 8, 4, 4 + 8},
+		{"torus:2x3+1", 7, 6, 7 + 2 * 6},
 	};
 
 	(void)state;
@@ -97,6 +106,34 @@ static void test_guids_are_unique_and_the_same_every_time(void **state)
 	rig_release(&rig);
 }
 
+/* Hosts are as without target channel adapters, which come behind them and on every leaf. */
+static void test_target_adapters_are_spread_over_the_leaves(void **state)
+{
+	struct rig rig, without;
+
+	(void)state;
+	rig_star_bare(&rig, "ring:3+4");
+	rig_star_bare(&without, "ring:3");
+	for (uint32_t i = 0; i < without.fabric.node_count; i++) {
+		assert_int_equal(rig.fabric.by_index[i]->info.node_guid,
+				 without.fabric.by_index[i]->info.node_guid);
+		assert_false(rig.fabric.by_index[i]->is_target);
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct node *node = rig.fabric.by_index[without.fabric.node_count + i];
+		char name[8];
+
+		snprintf(name, sizeof(name), "tca%u", i + 1);
+		assert_string_equal(node->host, name);
+		assert_true(node->is_target);
+		assert_true(node->ports[1].info.capability_mask & CAPABILITY_DEVICE_MANAGEMENT);
+		assert_ptr_equal(node->ports[1].peer->node, rig.fabric.by_index[2 * (i % 3)]);
+		assert_int_equal(node->ports[1].peer->number, 4 + i / 3);
+	}
+	rig_release(&rig);
+	rig_release(&without);
+}
+
 static void test_malformed_generators_are_named(void **state)
 {
 	static const struct {
@@ -110,6 +147,11 @@ static void test_malformed_generators_are_named(void **state)
 		{"torus:123x4", "this torus has switches more than 63 hops apart"},
 		{"torus:40x40x40", "a torus has at most 20000 switches, not 64000"},
 		{"star:", "\"\" is not a size that star takes"},
+		{"star:4+", "\"4+\" is not a size that star takes"},
+		{"star:4+x", "\"4+x\" is not a size"},
+		{"star:4+1001", "\"4+1001\" is not a size"},
+		{"star:4+2x", "\"4+2x\" is not a size"},
+		{"ring:1+252", "252 target channel adapters need more ports"},
 		{"star:x", "\"x\" is not a size"},
 		{"star:-1", "\"-1\" is not a size"},
 		{"star:3x4", "\"3x4\" is not a size"},
@@ -145,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_generator_builds_what_it_says),
 		cmocka_unit_test(test_guids_are_unique_and_the_same_every_time),
+		cmocka_unit_test(test_target_adapters_are_spread_over_the_leaves),
 		cmocka_unit_test(test_malformed_generators_are_named),
 	};
 

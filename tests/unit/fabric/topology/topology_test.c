@@ -241,6 +241,24 @@ static void test_routers_and_enhanced_ports_are_understood(void **state)
 	rig_release(&rig);
 }
 
+static void test_target_adapters_are_understood(void **state)
+{
+	static const char text[] = "Switch 2 \"S-1\"\n[1] \"H-1\"[1]\n[2] \"T-1\"[1]\n\n"
+				   "Ca 1 \"H-1\" # \"h1 softib0\"\n[1] \"S-1\"[1]\n\n"
+				   "Tca\t1 \"T-1\"\t# \"disks softib0\"\n[1] \"S-1\"[2]\n";
+	struct topology_error error;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	assert_int_equal(topology_parse(&rig.fabric, text, strlen(text), &error), 0);
+	assert_false(rig.fabric.by_index[1]->is_target);
+	assert_true(rig.fabric.by_index[2]->is_target);
+	assert_true(node_is_adapter(rig.fabric.by_index[2]));
+	assert_string_equal(rig.fabric.by_index[2]->host, "disks");
+	rig_release(&rig);
+}
+
 static void test_errors_carry_line_and_reason(void **state)
 {
 	static const struct {
@@ -349,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_ports_of_adapters_have_the_addresses_they_are_given),
 		cmocka_unit_test(test_cables_run_at_what_both_ends_can),
 		cmocka_unit_test(test_routers_and_enhanced_ports_are_understood),
+		cmocka_unit_test(test_target_adapters_are_understood),
 		cmocka_unit_test(test_errors_carry_line_and_reason),
 		cmocka_unit_test(test_binary_files_and_endless_lines_are_no_text),
 		cmocka_unit_test(test_truncated_texts_are_survived),

@@ -45,6 +45,26 @@ static void test_traps_leave_in_order_and_once(void **state)
 	assert_int_equal(agent_deadline(&fixture.memory), TIME_NEVER);
 }
 
+static void test_vendor_notice_keeps_its_vendor(void **state)
+{
+	const struct notice vendor = {.header = {.producer_type = 0x025f1b, .trap_number = 9}};
+	struct port *port = &fixture.adapter.ports[1];
+	struct agent_trap trap;
+	struct notice notice;
+
+	(void)state;
+	queue(port, 1);
+	class_trap_queue(&fixture.memory, port, 100, &class, &vendor);
+	assert_true(class_trap_take(&fixture.memory, &trap));
+	notice_decode(trap.message.bytes + SMP_DATA_OFFSET, &notice);
+	assert_int_equal(notice.header.is_generic, 1);
+	assert_int_equal(notice.header.producer_type, PRODUCER_CA);
+	assert_true(class_trap_take(&fixture.memory, &trap));
+	notice_decode(trap.message.bytes + SMP_DATA_OFFSET, &notice);
+	assert_int_equal(notice.header.is_generic, 0);
+	assert_int_equal(notice.header.producer_type, 0x025f1b);
+}
+
 static void test_port_that_is_down_tells_nothing(void **state)
 {
 	const struct notice notice = {0};
@@ -72,6 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 		TEST(test_traps_leave_in_order_and_once),
+		TEST(test_vendor_notice_keeps_its_vendor),
 		TEST(test_port_that_is_down_tells_nothing),
 		TEST(test_node_that_goes_takes_its_traps_along),
 	};

@@ -441,6 +441,27 @@ static void test_cancelled_table_is_forgotten(void **state)
 	assert_false(sa_client_take_result(&client, &result));
 }
 
+static void test_ports_are_found_by_capability(void **state)
+{
+	struct sa_client_result result;
+	struct port_record_id id;
+
+	(void)state;
+	fixture_port(&fixture, 3)->info.capability_mask =
+		CAPABILITY_TRAP | CAPABILITY_DEVICE_MANAGEMENT;
+	sa_subnet_changed(fixture.sa, fixture.now, fixture.subnet);
+	assert_int_equal(
+		sa_client_get_ports(&client, CAPABILITY_DEVICE_MANAGEMENT, (struct mad_purpose){0}),
+		0);
+	talk();
+	assert_true(sa_client_take_result(&client, &result));
+	assert_int_equal(result.outcome, SA_CLIENT_ANSWERED);
+	assert_int_equal(result.record_count, 1);
+	port_record_id_decode(result.table, &id);
+	assert_int_equal(id.lid, fixture_lid(&fixture, 3));
+	free(result.table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,6 +476,7 @@ int main(void)
 		CLIENT_TEST(test_refusal_has_its_status),
 		CLIENT_TEST(test_join_and_leave),
 		CLIENT_TEST(test_service_is_found),
+		CLIENT_TEST(test_ports_are_found_by_capability),
 		CLIENT_TEST(test_silence_is_asked_again_and_then_told),
 		CLIENT_TEST(test_without_a_manager_requests_end_at_once),
 		CLIENT_TEST(test_more_requests_than_the_window_all_end),

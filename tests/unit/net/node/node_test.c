@@ -66,12 +66,27 @@ static void test_senseless_nodes_are_refused(void **state)
 	assert_int_equal(node_init(&node, NODE_CA, 1, 0, ""), -EINVAL);
 }
 
+static void test_target_adapter_has_device_management(void **state)
+{
+	struct node node;
+
+	(void)state;
+	assert_int_equal(node_init(&node, NODE_CA, 2, 1, "tca1"), 0);
+	assert_false(node.is_target);
+	node_make_target(&node);
+	assert_true(node.is_target);
+	for (unsigned number = 1; number <= 2; number++)
+		assert_true(node.ports[number].info.capability_mask & CAPABILITY_DEVICE_MANAGEMENT);
+	node_release(&node);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adapter_has_its_guids_and_keys),
 		cmocka_unit_test(test_switch_has_empty_tables_and_an_active_port_0),
 		cmocka_unit_test(test_senseless_nodes_are_refused),
+		cmocka_unit_test(test_target_adapter_has_device_management),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

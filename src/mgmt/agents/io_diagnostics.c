@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The self-test of an I/O controller (management 6.3). */
-#include "mgmt/agents/io_self_test.h"
+#include "mgmt/agents/io_diagnostics.h"
 
 #include <assert.h>
 #include "wire/device_management.h"
 
-void io_self_test_init(struct io_self_test *test)
+void io_diagnostics_init(struct io_diagnostics *test)
 {
-	*test = (struct io_self_test){.state = IO_TEST_IDLE, .due_at = TIME_NEVER};
+	*test = (struct io_diagnostics){.state = IO_TEST_IDLE, .due_at = TIME_NEVER};
 }
 
-static void enter(struct io_self_test *test, enum io_test_state state, time_ns due_at)
+static void enter(struct io_diagnostics *test, enum io_test_state state, time_ns due_at)
 {
 	test->state = state;
 	test->due_at = due_at;
 }
 
-enum mad_status io_self_test_prepare(struct io_self_test *test, time_ns now)
+enum mad_status io_diagnostics_prepare(struct io_diagnostics *test, time_ns now)
 {
 	switch (test->state) {
 	case IO_TEST_PREPARING:
@@ -32,8 +32,8 @@ enum mad_status io_self_test_prepare(struct io_self_test *test, time_ns now)
 	return MAD_STATUS_OK;
 }
 
-enum mad_status io_self_test_start(struct io_self_test *test, time_ns now,
-				   enum io_test_state once_or_loop)
+enum mad_status io_diagnostics_start(struct io_diagnostics *test, time_ns now,
+				     enum io_test_state once_or_loop)
 {
 	assert(once_or_loop == IO_TEST_ONCE || once_or_loop == IO_TEST_LOOP);
 	if (test->state == once_or_loop)
@@ -52,12 +52,12 @@ enum mad_status io_self_test_start(struct io_self_test *test, time_ns now,
 	return MAD_STATUS_BUSY;
 }
 
-enum mad_status io_self_test_is_prepared(const struct io_self_test *test)
+enum mad_status io_diagnostics_is_prepared(const struct io_diagnostics *test)
 {
 	return test->state == IO_TEST_READY ? MAD_STATUS_OK : MAD_STATUS_BUSY;
 }
 
-enum mad_status io_self_test_code(const struct io_self_test *test, uint16_t *ret_code)
+enum mad_status io_diagnostics_code(const struct io_diagnostics *test, uint16_t *ret_code)
 {
 	if (test->state == IO_TEST_ONCE)
 		return MAD_STATUS_BUSY;
@@ -65,7 +65,7 @@ enum mad_status io_self_test_code(const struct io_self_test *test, uint16_t *ret
 	return MAD_STATUS_OK;
 }
 
-bool io_self_test_run(struct io_self_test *test, time_ns now)
+bool io_diagnostics_run(struct io_diagnostics *test, time_ns now)
 {
 	if (test->due_at > now)
 		return false;
