@@ -406,4 +406,7 @@ static struct nbdkit_plugin description = {
 	.errno_is_preserved = 1,
 };
 
+/* The macro defines this function without declaring it. */
+NBDKIT_DLL_PUBLIC struct nbdkit_plugin *plugin_init(void);
+
 NBDKIT_REGISTER_PLUGIN(description)
