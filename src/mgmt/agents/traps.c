@@ -190,8 +190,6 @@ static void fill(struct agent_memory *memory, struct trap_source *source, struct
 	trap->notice.header.toggle = source->toggle;
 	source->toggle ^= 1;
 	memory->traps_due_at = time_earlier(memory->traps_due_at, source->due_at);
-	if (memory->notice_raised)
-		memory->notice_raised(memory->notice_context, port, &trap->notice);
 }
 
 void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
@@ -208,6 +206,8 @@ void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
 		return;
 	fill(memory, source, trap, notice, subject);
 	log_trap(memory, source, now, notice);
+	if (memory->notice_raised)
+		memory->notice_raised(memory->notice_context, port, &trap->notice);
 }
 
 void trap_queue_of_class(struct agent_memory *memory, struct port *port, time_ns now,
