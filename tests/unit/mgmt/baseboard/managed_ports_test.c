@@ -42,8 +42,8 @@ static void add(uint16_t lid, uint64_t guid, const char *description)
 	memset(record, 0, STRIDE);
 	put_be16(record, lid);
 	node_info_encode(&info, record + NODE_RECORD_INFO_OFFSET);
-	strncpy((char *)record + NODE_RECORD_DESCRIPTION_OFFSET, description,
-		NODE_DESCRIPTION_BYTES);
+	memcpy(record + NODE_RECORD_DESCRIPTION_OFFSET, description,
+	       strnlen(description, NODE_DESCRIPTION_BYTES));
 }
 
 static void leave(void *context, struct managed_port *port)
