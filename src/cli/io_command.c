@@ -76,6 +76,9 @@ static int add(struct io_request *request)
 		return io_controllers_describe(request->fabric, request->words[1],
 					       &request->description);
 	}
+	/* The GUID of an SRP target, which is its service ID too, is made of the slot. */
+	if (strcmp(request->words[2], "storage") == 0 && !request->slot)
+		request->slot = io_controllers_first_free(request->fabric, request->words[1]);
 	return io_program_start(request->fabric, request->words[1], request->words[2],
 				request->slot, request->program_options);
 }

@@ -184,6 +184,21 @@ static int find_pid(int socket, const struct io_place *place)
 	return pid;
 }
 
+unsigned io_controllers_first_free(const char *fabric, const char *node)
+{
+	int socket = fabric_client_open(fabric);
+	struct io_place place = {.slot = 1};
+	int pid = 0;
+
+	if (socket < 0)
+		return 0;
+	snprintf(place.node, sizeof(place.node), "%s", node);
+	while (place.slot <= IO_SLOTS_MAX && (pid = find_pid(socket, &place)) >= 0)
+		place.slot++;
+	close(socket);
+	return pid == -ENOENT ? place.slot : 0;
+}
+
 /* Ends the program and waits until softibd has seen its end. */
 static int end_program(int socket, const struct io_place *place, int pid)
 {

@@ -40,6 +40,8 @@ MUST_USE const char *io_description_set(struct io_description *description, cons
 MUST_USE int io_controllers_list(const char *fabric, bool wants_json);
 MUST_USE int io_controllers_describe(const char *fabric, const char *node,
 				     const struct io_description *description);
+/* The first slot of the node without a controller. 0 after printing the error. */
+MUST_USE unsigned io_controllers_first_free(const char *fabric, const char *node);
 MUST_USE int io_controllers_remove(const char *fabric, const struct io_place *place);
 MUST_USE int io_controllers_test(struct mad_engine_port *port, const struct io_manager *manager,
 				 const struct io_found_unit *unit, unsigned slot);

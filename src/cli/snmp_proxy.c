@@ -487,7 +487,8 @@ static void release(struct snmp_proxy *proxy)
 	for (unsigned i = 0; i < proxy->socket_count; i++)
 		close(proxy->sockets[i]);
 	close(proxy->epoll);
-	close(proxy->targets.control);
+	if (proxy->targets.control >= 0)
+		close(proxy->targets.control);
 	mad_engine_close(&proxy->port);
 }
 
@@ -499,6 +500,7 @@ int snmp_proxy_run(const struct snmp_proxy_options *options)
 	proxy.options = options;
 	list_init(&proxy.outgoing);
 	snmp_reassembly_init(&proxy.reassembly);
+	proxy.targets.fabric = options->fabric;
 	proxy.targets.control = fabric_client_open(options->fabric);
 	if (proxy.targets.control < 0)
 		return EXIT_FAILURE;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <jansson.h>
 #include "cli/fabric_client.h"
 #include "ipc/control_socket.h"
@@ -17,8 +18,7 @@
 #define ASKED_TIME   SECONDS(5)
 
 /* softibd's answer to "get", or NULL. The names come from strangers, so nothing is printed. */
-static json_t *ask(const struct snmp_targets *targets, const char *name, int port,
-		   const char *attribute)
+static json_t *ask(struct snmp_targets *targets, const char *name, int port, const char *attribute)
 {
 	struct control_message message;
 	json_t *request = json_pack("{s:s, s:s, s:s}", "command", "get", "node", name, "attribute",
@@ -29,9 +29,19 @@ static json_t *ask(const struct snmp_targets *targets, const char *name, int por
 		return NULL;
 	if (port >= 0)
 		json_object_set_new(request, "port", json_integer(port));
-	if (fabric_client_exchange(targets->control, request, ANSWER_TIMEOUT_MS, &message,
-				   &answer) != 0)
+	if (targets->control < 0)
+		targets->control = control_connect(targets->fabric);
+	if (targets->control < 0) {
+		json_decref(request);
 		return NULL;
+	}
+	/* A late answer would be taken for that of the next question. */
+	if (fabric_client_exchange(targets->control, request, ANSWER_TIMEOUT_MS, &message,
+				   &answer) != 0) {
+		close(targets->control);
+		targets->control = -1;
+		return NULL;
+	}
 	control_message_release(&message);
 	if (json_is_true(json_object_get(answer, "ok")))
 		return answer;
@@ -52,8 +62,7 @@ static uint64_t field_of(const json_t *answer, const char *field)
 }
 
 /* The GID of this port; false: the port has no LID. */
-static bool port_gid(const struct snmp_targets *targets, const char *name, int port,
-		     struct gid *ret_gid)
+static bool port_gid(struct snmp_targets *targets, const char *name, int port, struct gid *ret_gid)
 {
 	json_t *info = ask(targets, name, port, "port_info");
 	json_t *guids = ask(targets, name, port, "guids");
@@ -68,7 +77,7 @@ static bool port_gid(const struct snmp_targets *targets, const char *name, int p
 }
 
 /* A port in this subnet, else any that is Active. */
-static bool find_gid(const struct snmp_targets *targets, const char *name, struct gid *ret_gid)
+static bool find_gid(struct snmp_targets *targets, const char *name, struct gid *ret_gid)
 {
 	json_t *node = ask(targets, name, -1, "node_info");
 	bool is_switch = node && field_of(node, "node_type") == NODE_SWITCH;

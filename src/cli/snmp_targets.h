@@ -23,7 +23,8 @@ struct snmp_target {
 };
 
 struct snmp_targets {
-	int control; /* socket to softibd */
+	const char *fabric;
+	int control; /* socket to softibd; -1: to be opened again */
 	struct sa_client *sa;
 	struct gid own_gid;
 	struct snmp_target targets[SNMP_TARGETS_MAX];

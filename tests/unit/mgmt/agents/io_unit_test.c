@@ -309,8 +309,8 @@ static void test_readiness_for_a_test_is_told(void **state)
 	assert_false(next_notice(IO_TEST_PREPARE_TIME - 1, &notice));
 	/* The trap about the plugged controller was sent less than the minimum distance ago. */
 	agent_run(&fixture.environment, IO_TEST_PREPARE_TIME);
-	assert_true(next_notice(time_from_code(fixture.adapter.ports[1].info.subnet_timeout),
-				&notice));
+	assert_true(
+		next_notice(time_from_code(fixture.adapter.ports[1].info.subnet_timeout), &notice));
 	assert_int_equal(notice.header.is_generic, 1);
 	assert_int_equal(notice.header.trap_number, 514);
 	ready_to_test_details_decode(notice.details, &details);
