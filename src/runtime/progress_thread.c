@@ -34,9 +34,12 @@ enum {
 	STACK_BYTES = 256 << 10,
 	WAKES_PER_TRIAL_MIN = 8,
 	WAKES_PER_TRIAL_MAX = 4096,
-	POLLS_PER_TRIAL_MIN = 20,
-	POLLS_PER_LOOK_MIN = 100, /* fewer in LOOK_NS do not count as polling */
-	LOOKS_OF_A_POLLER = 16,	  /* in a row: a program with fewer gets its next trial later */
+	/* A program that polls every 25 to 50 us works on what it finds (it copies, writes to a
+	 * socket, shares its core with others). A wake would cost it as much time as it would save
+	 * its peer. */
+	POLLS_PER_TRIAL_MIN = 4,
+	POLLS_PER_LOOK_MIN = 20, /* fewer in LOOK_NS do not count as polling */
+	LOOKS_OF_A_POLLER = 16,	 /* in a row: a program with fewer gets its next trial later */
 	LOOK_DOUBLINGS_MAX = 3,
 	POLLS_PER_SPELL = 64,
 	SPELLS_PER_EXCUSE_MAX = 512,
