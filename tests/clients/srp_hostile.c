@@ -19,13 +19,16 @@ static uint8_t memory[1 << 16];
 static struct ibv_mr *region;
 static const char *problem;
 
+static int open_connection(const struct srp_target_text *text)
+{
+	return srp_connection_open(&connection, text, memory, sizeof(memory), TIMEOUT_MS,
+				   &initiator, &problem);
+}
+
 static void log_in(void)
 {
-	CHECK(srp_connection_open(&connection, &target, TIMEOUT_MS, &initiator, &problem) == 0);
-	region = ibv_reg_mr(connection.id->pd, memory, sizeof(memory),
-			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				    IBV_ACCESS_REMOTE_READ);
-	CHECK(region);
+	CHECK(open_connection(&target) == 0);
+	region = connection.data;
 }
 
 /* Sends the unit and waits for one. False: the target ended the connection. */
@@ -35,9 +38,11 @@ static bool exchange(const uint8_t *unit, size_t byte_count, struct srp_response
 
 	CHECK(srp_connection_send(&connection, unit, byte_count) == 0);
 
-	int count = srp_connection_wait(&connection, received);
+	int count;
 
-	if (count <= 0)
+	while ((count = srp_connection_poll(&connection, received)) == 0)
+		continue;
+	if (count < 0)
 		return false;
 	CHECK(srp_response_decode(connection.received[received[0].index], received[0].byte_count,
 				  ret_response));
@@ -65,7 +70,7 @@ static size_t command(enum scsi_operation_code operation, struct scsi_extent ext
 	uint32_t slot;
 
 	scsi_extent_encode(operation, &extent, request.cdb);
-	return srp_initiator_command(&initiator, &request, ret_unit, &slot);
+	return srp_initiator_command(&initiator, &request, TIME_NEVER, ret_unit, &slot);
 }
 
 static struct srp_segment own(uint32_t byte_count)
@@ -193,12 +198,11 @@ static void try_logins(void)
 	struct srp_target_text wrong = target;
 
 	wrong.ioc_guid ^= 1;
-	CHECK(srp_connection_open(&connection, &wrong, TIMEOUT_MS, &initiator, &problem) ==
-	      -ECONNREFUSED);
+	CHECK(open_connection(&wrong) == -ECONNREFUSED);
 	CHECK(strcmp(problem, "no such target port") == 0);
 	wrong = target;
 	wrong.service_id ^= 1;
-	CHECK(srp_connection_open(&connection, &wrong, TIMEOUT_MS, &initiator, &problem) != 0);
+	CHECK(open_connection(&wrong) != 0);
 }
 
 int main(int argc, char **argv)

@@ -42,6 +42,7 @@ static void as_initiator(const uint8_t *bytes, size_t byte_count)
 	struct srp_initiator initiator;
 	struct srp_arrival arrival;
 	uint8_t unit[SRP_CMD_BYTES_MAX];
+	uint8_t abort[SRP_TSK_MGMT_BYTES];
 	uint8_t login[SRP_LOGIN_RSP_BYTES];
 	uint32_t reason, slot;
 
@@ -52,8 +53,13 @@ static void as_initiator(const uint8_t *bytes, size_t byte_count)
 						     .it_iu_bytes_max = 64},
 			     login);
 	MUST_HOLD(srp_initiator_logged_in(&initiator, login, sizeof(login), &reason));
-	srp_initiator_command(&initiator, &request, unit, &slot);
+	srp_initiator_command(&initiator, &request, 1, unit, &slot);
+	/* Half of the inputs meet an ABORT TASK under way. */
+	if (byte_count & 1)
+		MUST_HOLD(srp_initiator_expire(&initiator, 1, 1, abort) == SRP_EXPIRY_ABORT);
 	srp_initiator_receive(&initiator, bytes, byte_count, &arrival);
+	if (arrival.kind == SRP_ARRIVAL_ABORTED)
+		MUST_HOLD(arrival.slot == slot);
 	if (arrival.kind == SRP_ARRIVAL_RESPONSE)
 		MUST_HOLD(arrival.slot == slot &&
 			  arrival.response.sense_byte_count <= SRP_SENSE_BYTES_MAX);

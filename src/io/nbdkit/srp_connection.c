@@ -4,6 +4,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/ib.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -19,30 +20,32 @@ enum {
 	SEND = CONNECTION_RECEIVES, /* the work request's ID where a receive has its index */
 };
 
-uint64_t srp_clock_ns(void)
+time_ns srp_clock_now(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
 }
 
-static int milliseconds_until(uint64_t until_ns)
+int srp_milliseconds_until(time_ns deadline)
 {
-	uint64_t now = srp_clock_ns();
+	time_ns now = srp_clock_now();
 
-	return until_ns <= now ? 0 : (int)((until_ns - now) / 1000000 + 1);
+	if (deadline == TIME_NEVER)
+		return -1;
+	return deadline <= now ? 0 : (int)((deadline - now) / MILLISECONDS(1) + 1);
 }
 
 /* Waits for this event of connection management. The event must be acknowledged on success. */
 static int await_event(struct srp_connection *connection, enum rdma_cm_event_type wanted,
-		       uint64_t until_ns, struct rdma_cm_event **ret_event)
+		       time_ns until, struct rdma_cm_event **ret_event)
 {
 	struct pollfd file = {.fd = connection->events->fd, .events = POLLIN};
 	int count;
 
 	do {
-		count = poll(&file, 1, milliseconds_until(until_ns));
+		count = poll(&file, 1, srp_milliseconds_until(until));
 	} while (count < 0 && errno == EINTR);
 	if (count <= 0)
 		return count ? -errno : -ETIMEDOUT;
@@ -59,7 +62,7 @@ static int await_event(struct srp_connection *connection, enum rdma_cm_event_typ
 }
 
 static int resolve(struct srp_connection *connection, const struct srp_target_text *target,
-		   int timeout_ms, uint64_t until_ns)
+		   int timeout_ms, time_ns until)
 {
 	struct sockaddr_ib address = {.sib_family = AF_IB,
 				      .sib_pkey = htobe16(target->pkey),
@@ -72,13 +75,13 @@ static int resolve(struct srp_connection *connection, const struct srp_target_te
 	if (rdma_create_id(connection->events, &connection->id, NULL, RDMA_PS_IB) != 0 ||
 	    rdma_resolve_addr(connection->id, NULL, (struct sockaddr *)&address, timeout_ms) != 0)
 		return -errno;
-	error = await_event(connection, RDMA_CM_EVENT_ADDR_RESOLVED, until_ns, &event);
+	error = await_event(connection, RDMA_CM_EVENT_ADDR_RESOLVED, until, &event);
 	if (error)
 		return error;
 	rdma_ack_cm_event(event);
 	if (rdma_resolve_route(connection->id, timeout_ms) != 0)
 		return -errno;
-	error = await_event(connection, RDMA_CM_EVENT_ROUTE_RESOLVED, until_ns, &event);
+	error = await_event(connection, RDMA_CM_EVENT_ROUTE_RESOLVED, until, &event);
 	if (!error)
 		rdma_ack_cm_event(event);
 	return error;
@@ -95,6 +98,43 @@ int srp_connection_repost(struct srp_connection *connection, uint32_t index)
 	return -ibv_post_recv(connection->id->qp, &request, &bad);
 }
 
+/* The completion queue, with a channel that is looked at only by poll(2). */
+static int make_completions(struct srp_connection *connection)
+{
+	struct ibv_context *verbs = connection->id->verbs;
+
+	connection->completions = ibv_create_comp_channel(verbs);
+	if (!connection->completions)
+		return -errno;
+
+	int file = connection->completions->fd;
+	int flags = fcntl(file, F_GETFL);
+
+	if (flags < 0 || fcntl(file, F_SETFL, flags | O_NONBLOCK) != 0)
+		return -errno;
+	connection->cq = ibv_create_cq(verbs, SENDS_MAX + CONNECTION_RECEIVES, NULL,
+				       connection->completions, 0);
+	return connection->cq ? 0 : -errno;
+}
+
+static int make_regions(struct srp_connection *connection, void *data, size_t data_byte_count)
+{
+	struct ibv_pd *pd = connection->id->pd;
+	size_t byte_count = CONNECTION_RECEIVES * sizeof(*connection->received);
+
+	connection->received = calloc(1, byte_count);
+	if (!connection->received)
+		return -ENOMEM;
+	connection->region =
+		ibv_reg_mr(pd, connection->received, byte_count, IBV_ACCESS_LOCAL_WRITE);
+	if (!connection->region)
+		return -errno;
+	connection->data = ibv_reg_mr(pd, data, data_byte_count,
+				      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+					      IBV_ACCESS_REMOTE_READ);
+	return connection->data ? 0 : -errno;
+}
+
 static int make_queue_pair(struct srp_connection *connection)
 {
 	struct rdma_cm_id *id = connection->id;
@@ -104,21 +144,8 @@ static int make_queue_pair(struct srp_connection *connection)
 						.max_send_sge = 1,
 						.max_recv_sge = 1,
 						.max_inline_data = INLINE_BYTES}};
-	size_t byte_count = CONNECTION_RECEIVES * sizeof(*connection->received);
 	int error = 0;
 
-	connection->received = calloc(1, byte_count);
-	if (!connection->received)
-		return -ENOMEM;
-	connection->region =
-		ibv_reg_mr(id->pd, connection->received, byte_count, IBV_ACCESS_LOCAL_WRITE);
-	connection->completions = ibv_create_comp_channel(id->verbs);
-	if (!connection->region || !connection->completions)
-		return -errno;
-	connection->cq = ibv_create_cq(id->verbs, SENDS_MAX + CONNECTION_RECEIVES, NULL,
-				       connection->completions, 0);
-	if (!connection->cq)
-		return -errno;
 	attr.send_cq = connection->cq;
 	attr.recv_cq = connection->cq;
 	if (rdma_create_qp(id, id->pd, &attr) != 0)
@@ -137,7 +164,7 @@ static uint64_t initiator_extension(const struct srp_connection *connection,
 }
 
 static int login(struct srp_connection *connection, const struct srp_target_text *target,
-		 uint64_t until_ns, struct srp_initiator *ret_initiator, const char **ret_problem)
+		 time_ns until, struct srp_initiator *ret_initiator, const char **ret_problem)
 {
 	const struct srp_names names = {
 		.initiator_extension = initiator_extension(connection, target),
@@ -160,7 +187,7 @@ static int login(struct srp_connection *connection, const struct srp_target_text
 	if (rdma_connect(connection->id, &offer) != 0)
 		return -errno;
 
-	int error = await_event(connection, RDMA_CM_EVENT_ESTABLISHED, until_ns, &event);
+	int error = await_event(connection, RDMA_CM_EVENT_ESTABLISHED, until, &event);
 
 	if (error)
 		return error;
@@ -176,10 +203,10 @@ static int login(struct srp_connection *connection, const struct srp_target_text
 }
 
 int srp_connection_open(struct srp_connection *connection, const struct srp_target_text *target,
-			int timeout_ms, struct srp_initiator *ret_initiator,
-			const char **ret_problem)
+			void *data, size_t data_byte_count, int timeout_ms,
+			struct srp_initiator *ret_initiator, const char **ret_problem)
 {
-	uint64_t until_ns = srp_clock_ns() + (uint64_t)timeout_ms * 1000000;
+	time_ns until = srp_clock_now() + MILLISECONDS(timeout_ms);
 
 	*connection = (struct srp_connection){.events = rdma_create_event_channel()};
 	if (!connection->events) {
@@ -187,13 +214,17 @@ int srp_connection_open(struct srp_connection *connection, const struct srp_targ
 		return -errno;
 	}
 
-	int error = resolve(connection, target, timeout_ms, until_ns);
+	int error = resolve(connection, target, timeout_ms, until);
 
 	*ret_problem = NULL;
 	if (!error)
+		error = make_regions(connection, data, data_byte_count);
+	if (!error)
+		error = make_completions(connection);
+	if (!error)
 		error = make_queue_pair(connection);
 	if (!error)
-		error = login(connection, target, until_ns, ret_initiator, ret_problem);
+		error = login(connection, target, until, ret_initiator, ret_problem);
 	if (error) {
 		srp_connection_close(connection);
 		if (!*ret_problem)
@@ -214,6 +245,8 @@ void srp_connection_close(struct srp_connection *connection)
 		ibv_destroy_cq(connection->cq);
 	if (connection->completions)
 		ibv_destroy_comp_channel(connection->completions);
+	if (connection->data)
+		ibv_dereg_mr(connection->data);
 	if (connection->region)
 		ibv_dereg_mr(connection->region);
 	if (id)
@@ -235,17 +268,16 @@ int srp_connection_send(struct srp_connection *connection, const uint8_t *unit, 
 	return -ibv_post_send(connection->id->qp, &request, &bad);
 }
 
-/* Returns how many units arrived, or a negative errno. *ret_count: completions of all kinds. */
-static int poll_units(struct srp_connection *connection, int *ret_count,
-		      struct srp_received ret_received[static CONNECTION_ARRIVALS])
+int srp_connection_poll(struct srp_connection *connection,
+			struct srp_received ret_received[static CONNECTION_ARRIVALS])
 {
 	struct ibv_wc completions[CONNECTION_ARRIVALS];
+	int count = ibv_poll_cq(connection->cq, CONNECTION_ARRIVALS, completions);
 	int arrived = 0;
 
-	*ret_count = ibv_poll_cq(connection->cq, CONNECTION_ARRIVALS, completions);
-	if (*ret_count < 0)
+	if (count < 0)
 		return -EIO;
-	for (int index = 0; index < *ret_count; index++) {
+	for (int index = 0; index < count; index++) {
 		if (completions[index].status != IBV_WC_SUCCESS)
 			return -ENOTCONN;
 		if (completions[index].wr_id == SEND)
@@ -257,41 +289,16 @@ static int poll_units(struct srp_connection *connection, int *ret_count,
 	return arrived;
 }
 
-static int wait_for_completion(struct srp_connection *connection)
+int srp_connection_arm(struct srp_connection *connection)
+{
+	return -ibv_req_notify_cq(connection->cq, 0);
+}
+
+void srp_connection_disarm(struct srp_connection *connection)
 {
 	struct ibv_cq *cq;
 	void *context;
 
-	if (ibv_get_cq_event(connection->completions, &cq, &context) != 0)
-		return errno == EINTR ? 0 : -errno;
-	ibv_ack_cq_events(cq, 1);
-	return 0;
-}
-
-int srp_connection_wait(struct srp_connection *connection,
-			struct srp_received ret_received[static CONNECTION_ARRIVALS])
-{
-	bool is_armed = false;
-	int count, error = 0;
-
-	while (!error) {
-		int arrived = poll_units(connection, &count, ret_received);
-
-		if (arrived)
-			return arrived;
-		if (count)
-			continue;
-		/* Completions that come before the queue is armed are found by another poll. */
-		if (is_armed)
-			error = wait_for_completion(connection);
-		else if (ibv_req_notify_cq(connection->cq, 0) != 0)
-			error = -EIO;
-		is_armed = !is_armed;
-	}
-	return error;
-}
-
-void srp_connection_break(struct srp_connection *connection)
-{
-	rdma_disconnect(connection->id);
+	while (ibv_get_cq_event(connection->completions, &cq, &context) == 0)
+		ibv_ack_cq_events(cq, 1);
 }

@@ -193,12 +193,11 @@ static int srp_after_fork(void)
 {
 	const char *problem;
 
-	srp_session_init(&plugin.session, &plugin.target, plugin.timeout_ms);
-	plugin.has_session = true;
-	if (srp_session_connect(&plugin.session, &problem) != 0) {
+	if (srp_session_open(&plugin.session, &plugin.target, plugin.timeout_ms, &problem) != 0) {
 		nbdkit_error("cannot log in to the target: %s", problem);
 		return -1;
 	}
+	plugin.has_session = true;
 	if (read_capacity() != 0 || read_limits() != 0) {
 		nbdkit_error("cannot read the capacity of the disk: %m");
 		return -1;
@@ -211,7 +210,7 @@ static int srp_after_fork(void)
 static void srp_cleanup(void)
 {
 	if (plugin.has_session)
-		srp_session_release(&plugin.session);
+		srp_session_close(&plugin.session);
 	plugin.has_session = false;
 }
 

@@ -1,206 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads, one channel: who sends, who polls, who is woken. */
+/* The thread that uses the channel, and the callers that wait for it. */
 #include "io/nbdkit/srp_session.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A target that is gone is not asked for more often than this. */
-#define RETRY_NS 500000000u
-enum { TRIES = 2, WATCH_MS = 500 };
+#define RETRY_NS MILLISECONDS(500)
+/* The thread polls for so long after its last work before it sleeps: the next commands of a busy
+ * client come sooner, and to sleep and be woken costs as much as moving 128 KiB. */
+#define POLL_NS MILLISECONDS(1)
+/* An event of connection management is seen at the latest after this. */
+#define EVENTS_NS MILLISECONDS(10)
+enum { TRIES = 2 };
 
-struct session_waiter {
-	pthread_cond_t turn;
-	bool is_done;
-	uint64_t until_ns;
+enum { WAKE_FILE, EVENTS_FILE, COMPLETIONS_FILE, FILES };
+
+struct session_task {
+	struct list link;
+	struct srp_request request;
 	struct srp_response *response;
+	int error;
+	sem_t is_done;
 };
 
-static void init_condition(pthread_cond_t *condition)
+static void finish(struct session_task *task, int error)
 {
-	pthread_condattr_t attributes;
-
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(condition, &attributes);
-	pthread_condattr_destroy(&attributes);
+	task->error = error;
+	sem_post(&task->is_done);
 }
 
-/* False: time is up. */
-static bool wait_for(struct srp_session *session, pthread_cond_t *condition, uint64_t until_ns)
+static struct session_task *take_submitted(struct srp_session *session)
 {
-	const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u),
-				       .tv_nsec = (long)(until_ns % 1000000000u)};
-
-	return pthread_cond_timedwait(condition, &session->mutex, &until) != ETIMEDOUT;
-}
-
-void srp_session_init(struct srp_session *session, const struct srp_target_text *target,
-		      int timeout_ms)
-{
-	*session = (struct srp_session){.target = *target,
-					.timeout_ms = timeout_ms,
-					.watcher_file = eventfd(0, EFD_CLOEXEC)};
-	pthread_mutex_init(&session->mutex, NULL);
-	init_condition(&session->changed);
-}
-
-static void wake_next_poller(struct srp_session *session)
-{
-	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++) {
-		struct session_waiter *waiter = session->waiters[slot];
-
-		if (!waiter || waiter->is_done)
-			continue;
-		pthread_cond_signal(&waiter->turn);
-		return;
-	}
-	pthread_cond_signal(&session->changed);
-}
-
-/* Every user leaves now, and the watcher closes the channel. */
-static void end_channel(struct srp_session *session)
-{
-	const uint64_t one = 1;
-
-	if (session->has_ended)
-		return;
-	session->has_ended = true;
-	srp_connection_break(&session->connection);
-	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++)
-		if (session->waiters[slot])
-			pthread_cond_signal(&session->waiters[slot]->turn);
-	pthread_cond_broadcast(&session->changed);
-	if (write(session->watcher_file, &one, sizeof(one)) != sizeof(one))
-		errno = 0; /* it looks every WATCH_MS anyway */
-}
-
-static bool is_overdue(const struct srp_session *session)
-{
-	uint64_t now = srp_clock_ns();
-
-	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++)
-		if (session->waiters[slot] && session->waiters[slot]->until_ns < now)
-			return true;
-	return false;
-}
-
-/* A command that takes too long ends the channel, so that the target touches its memory no more. */
-static void *watch(void *context)
-{
-	struct srp_session *session = context;
-	struct pollfd files[] = {{.fd = session->watcher_file, .events = POLLIN},
-				 {.fd = session->connection.events->fd, .events = POLLIN}};
-	uint64_t count;
-
 	pthread_mutex_lock(&session->mutex);
-	while (!session->has_ended) {
-		pthread_mutex_unlock(&session->mutex);
 
-		/* While it is connected, any event of connection management means the end. */
-		bool is_over = poll(files, ARRAY_COUNT(files), WATCH_MS) > 0 && files[1].revents;
+	struct list *link = list_pop(&session->submitted);
 
-		pthread_mutex_lock(&session->mutex);
-		if (is_over || is_overdue(session))
-			end_channel(session);
-	}
-	while (session->user_count)
-		pthread_cond_wait(&session->changed, &session->mutex);
-	if (read(session->watcher_file, &count, sizeof(count)) < 0)
-		errno = 0;
-	srp_connection_close(&session->connection);
-	session->is_open = false;
-	session->has_ended = false;
-	pthread_cond_broadcast(&session->changed);
 	pthread_mutex_unlock(&session->mutex);
-	return NULL;
+	return link ? container_of(link, struct session_task, link) : NULL;
 }
 
-void srp_session_release(struct srp_session *session)
+static void fail_submitted(struct srp_session *session)
 {
-	uint8_t unit[SRP_SHORT_BYTES];
+	struct session_task *task;
 
-	pthread_mutex_lock(&session->mutex);
-	if (session->is_open && !session->has_ended) {
-		srp_short_encode(&(struct srp_short){.opcode = SRP_I_LOGOUT}, unit);
-		/* If the target is gone, it needs no word. */
-		if (srp_connection_send(&session->connection, unit, sizeof(unit)) != 0)
-			errno = 0;
-		end_channel(session);
-	}
-	pthread_mutex_unlock(&session->mutex);
-	if (session->has_watcher)
-		pthread_join(session->watcher, NULL);
-	close(session->watcher_file);
-	pthread_cond_destroy(&session->changed);
-	pthread_mutex_destroy(&session->mutex);
+	while ((task = take_submitted(session)) != NULL)
+		finish(task, -ENOTCONN);
 }
 
-static void leave(struct srp_session *session)
-{
-	if (--session->user_count == 0 && session->has_ended)
-		pthread_cond_broadcast(&session->changed);
-}
-
-/* Opens a channel. The mutex is held: nobody can do anything without a channel. */
 static int open_channel(struct srp_session *session, const char **ret_problem)
 {
-	int error;
+	int error =
+		srp_connection_open(&session->connection, &session->target, session->buffers.memory,
+				    (size_t)TRANSFER_BUFFERS * TRANSFER_BUFFER_BYTES,
+				    session->timeout_ms, &session->initiator, ret_problem);
 
-	if (srp_clock_ns() < session->next_try_ns)
-		return -ENOTCONN;
-	if (session->has_watcher)
-		pthread_join(session->watcher, NULL); /* of the channel before */
-	session->has_watcher = false;
-	error = srp_connection_open(&session->connection, &session->target, session->timeout_ms,
-				    &session->initiator, ret_problem);
-	session->next_try_ns = srp_clock_ns() + RETRY_NS;
-	if (error)
-		return error;
-	memset(session->waiters, 0, sizeof(session->waiters));
-	error = -pthread_create(&session->watcher, NULL, watch, session);
-	if (error) {
-		srp_connection_close(&session->connection);
-		return error;
+	session->next_try = srp_clock_now() + RETRY_NS;
+	session->is_open = error == 0;
+	return error;
+}
+
+/* Takes the transfer buffers back from the target, then tells the callers. */
+static void end_channel(struct srp_session *session)
+{
+	srp_connection_close(&session->connection);
+	session->is_open = false;
+	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++) {
+		struct session_task *task = session->tasks[slot];
+
+		session->tasks[slot] = NULL;
+		if (task)
+			finish(task, -ENOTCONN);
 	}
-	session->has_watcher = true;
-	session->is_open = true;
-	return 0;
 }
 
-/* Becomes a user of an open channel. The mutex is held. */
-static int enter(struct srp_session *session, const char **ret_problem)
+static void finish_slot(struct srp_session *session, uint32_t slot, int error)
 {
-	uint64_t until_ns = srp_clock_ns() + (uint64_t)session->timeout_ms * 1000000;
-	int error;
+	struct session_task *task = session->tasks[slot];
 
-	*ret_problem = "the target does not answer";
-	while (session->has_ended)
-		if (!wait_for(session, &session->changed, until_ns))
-			return -ETIMEDOUT;
-	error = session->is_open ? 0 : open_channel(session, ret_problem);
-	if (!error)
-		session->user_count++;
-	return error;
+	session->tasks[slot] = NULL;
+	finish(task, error);
 }
 
-int srp_session_connect(struct srp_session *session, const char **ret_problem)
-{
-	pthread_mutex_lock(&session->mutex);
-
-	int error = enter(session, ret_problem);
-
-	if (!error)
-		leave(session);
-	pthread_mutex_unlock(&session->mutex);
-	return error;
-}
-
-static void take_unit(struct srp_session *session, const struct srp_received *received)
+/* Returns 0, or a negative errno: the channel is of no use any more. */
+static int take_unit(struct srp_session *session, const struct srp_received *received)
 {
 	struct srp_connection *connection = &session->connection;
 	struct srp_arrival arrival;
@@ -211,143 +99,310 @@ static void take_unit(struct srp_session *session, const struct srp_received *re
 	int error = srp_connection_repost(connection, received->index);
 
 	switch (arrival.kind) {
-	case SRP_ARRIVAL_RESPONSE: {
-		struct session_waiter *waiter = session->waiters[arrival.slot];
-
-		session->waiters[arrival.slot] = NULL;
-		if (waiter) {
-			*waiter->response = arrival.response;
-			waiter->is_done = true;
-			pthread_cond_signal(&waiter->turn);
-		}
-		pthread_cond_signal(&session->changed);
-		break;
-	}
+	case SRP_ARRIVAL_RESPONSE:
+		*session->tasks[arrival.slot]->response = arrival.response;
+		finish_slot(session, arrival.slot, 0);
+		return error;
+	case SRP_ARRIVAL_ABORTED:
+		finish_slot(session, arrival.slot, -ETIMEDOUT);
+		return error;
+	case SRP_ARRIVAL_NOTHING:
+		return error;
 	case SRP_ARRIVAL_REPLY:
-		if (!error)
-			error = srp_connection_send(connection, arrival.reply,
-						    sizeof(arrival.reply));
-		break;
+		return error ? error
+			     : srp_connection_send(connection, arrival.reply,
+						   sizeof(arrival.reply));
 	case SRP_ARRIVAL_LOGOUT:
 	case SRP_ARRIVAL_BAD:
-		error = -EPROTO;
 		break;
 	}
-	if (error)
-		end_channel(session);
+	return -EPROTO;
 }
 
-/* Polls once for all. The mutex is held, but not while it waits. */
-static void poll_for_all(struct srp_session *session)
+/* Returns how many units it took, or a negative errno. */
+static int take_arrivals(struct srp_session *session)
 {
 	struct srp_received received[CONNECTION_ARRIVALS];
+	int count = srp_connection_poll(&session->connection, received);
 
-	session->has_poller = true;
-	pthread_mutex_unlock(&session->mutex);
+	for (int index = 0; index < count; index++) {
+		int error = take_unit(session, &received[index]);
 
-	int count = srp_connection_wait(&session->connection, received);
-
-	pthread_mutex_lock(&session->mutex);
-	session->has_poller = false;
-	for (int index = 0; index < count && !session->has_ended; index++)
-		take_unit(session, &received[index]);
-	if (count < 0)
-		end_channel(session);
-}
-
-static int await_response(struct srp_session *session, struct session_waiter *waiter)
-{
-	while (!waiter->is_done && !session->has_ended) {
-		if (!session->has_poller)
-			poll_for_all(session);
-		else
-			pthread_cond_wait(&waiter->turn, &session->mutex);
+		if (error)
+			return error;
 	}
-	if (!session->has_poller)
-		wake_next_poller(session);
-	return waiter->is_done ? 0 : -ENOTCONN;
+	return count;
 }
 
-static int await_room(struct srp_session *session, uint64_t until_ns)
+/* Returns how many commands it sent, or a negative errno. */
+static int send_submitted(struct srp_session *session)
 {
-	while (!session->has_ended && !srp_initiator_may_send(&session->initiator))
-		if (!wait_for(session, &session->changed, until_ns))
-			return -ETIMEDOUT;
-	return session->has_ended ? -ENOTCONN : 0;
-}
-
-/* The mutex is held, and the caller is a user. */
-static int exchange(struct srp_session *session, const struct srp_request *request,
-		    struct srp_response *ret_response)
-{
-	uint64_t until_ns = srp_clock_ns() + (uint64_t)session->timeout_ms * 1000000;
-	struct session_waiter waiter = {.response = ret_response, .until_ns = until_ns};
 	uint8_t unit[SRP_CMD_BYTES_MAX];
-	uint32_t slot;
-	int error = await_room(session, until_ns);
+	int count = 0;
 
-	if (error)
+	while (srp_initiator_may_send(&session->initiator)) {
+		struct session_task *task = take_submitted(session);
+		uint32_t slot;
+
+		if (!task)
+			break;
+		task->request.data.rkey = session->connection.data->rkey;
+
+		time_ns deadline = srp_clock_now() + MILLISECONDS(session->timeout_ms);
+		size_t byte_count = srp_initiator_command(&session->initiator, &task->request,
+							  deadline, unit, &slot);
+
+		session->tasks[slot] = task;
+
+		int error = srp_connection_send(&session->connection, unit, byte_count);
+
+		if (error)
+			return error;
+		count++;
+	}
+	return count;
+}
+
+static int abort_overdue(struct srp_session *session, time_ns now)
+{
+	uint8_t unit[SRP_TSK_MGMT_BYTES];
+
+	switch (srp_initiator_expire(&session->initiator, now, MILLISECONDS(session->timeout_ms),
+				     unit)) {
+	case SRP_EXPIRY_NONE:
+		return 0;
+	case SRP_EXPIRY_ABORT:
+		return srp_connection_send(&session->connection, unit, sizeof(unit));
+	case SRP_EXPIRY_LOST:
+		break;
+	}
+	return -ETIMEDOUT;
+}
+
+/* False: there is something to do after all. */
+static bool fall_asleep(struct srp_session *session)
+{
+	pthread_mutex_lock(&session->mutex);
+	session->is_asleep = !session->is_ending && list_is_empty(&session->submitted);
+
+	bool is_asleep = session->is_asleep;
+
+	pthread_mutex_unlock(&session->mutex);
+	return is_asleep;
+}
+
+static void wake_up(struct srp_session *session, bool has_rung)
+{
+	uint64_t count;
+
+	pthread_mutex_lock(&session->mutex);
+	session->is_asleep = false;
+	pthread_mutex_unlock(&session->mutex);
+	if (has_rung && read(session->wake_file, &count, sizeof(count)) < 0)
+		errno = 0; /* it is not blocking, and is read again */
+}
+
+/* Sleeps until a command is submitted or, on an open channel, a unit arrives, a command is overdue
+ * or connection management has an event. While the channel is open, any such event means its end.
+ */
+static int sleep_until_work(struct srp_session *session)
+{
+	struct pollfd files[FILES] = {[WAKE_FILE] = {.fd = session->wake_file, .events = POLLIN}};
+	time_ns deadline = TIME_NEVER;
+
+	if (session->is_open) {
+		files[EVENTS_FILE] =
+			(struct pollfd){.fd = session->connection.events->fd, .events = POLLIN};
+		files[COMPLETIONS_FILE] = (struct pollfd){.fd = session->connection.completions->fd,
+							  .events = POLLIN};
+		deadline = srp_initiator_deadline(&session->initiator);
+	}
+	if (fall_asleep(session)) {
+		(void)poll(files, session->is_open ? FILES : 1, srp_milliseconds_until(deadline));
+		wake_up(session, files[WAKE_FILE].revents);
+	}
+	if (!session->is_open)
+		return 0;
+	if (files[COMPLETIONS_FILE].revents)
+		srp_connection_disarm(&session->connection);
+	return files[EVENTS_FILE].revents ? -ENOTCONN : 0;
+}
+
+/* An arrival before the queue is armed makes no event, so it is looked for once more. */
+static int arm_and_sleep(struct srp_session *session)
+{
+	int error = srp_connection_arm(&session->connection);
+	int arrived = error ? error : take_arrivals(session);
+
+	return arrived ? arrived : sleep_until_work(session);
+}
+
+static bool has_event(const struct srp_session *session)
+{
+	struct pollfd file = {.fd = session->connection.events->fd, .events = POLLIN};
+
+	return poll(&file, 1, 0) > 0;
+}
+
+/* Works on the open channel until it ends. */
+static void work_on_channel(struct srp_session *session)
+{
+	time_ns worked_at = srp_clock_now(), looked_at = worked_at;
+	int error = 0;
+
+	while (error >= 0 && !__atomic_load_n(&session->is_ending, __ATOMIC_RELAXED)) {
+		int arrived = take_arrivals(session);
+		int sent = arrived < 0 ? arrived : send_submitted(session);
+		time_ns now = srp_clock_now();
+
+		error = sent < 0 ? sent : abort_overdue(session, now);
+		if (error < 0)
+			break;
+		if (now - looked_at > EVENTS_NS) {
+			looked_at = now;
+			error = has_event(session) ? -ENOTCONN : 0;
+		}
+		if (arrived || sent)
+			worked_at = now;
+		else if (now - worked_at < POLL_NS)
+			sched_yield();
+		else
+			error = arm_and_sleep(session);
+	}
+}
+
+static void log_out(struct srp_session *session)
+{
+	uint8_t unit[SRP_SHORT_BYTES];
+
+	srp_short_encode(&(struct srp_short){.opcode = SRP_I_LOGOUT}, unit);
+	/* If the target is gone, it needs no word. */
+	if (srp_connection_send(&session->connection, unit, sizeof(unit)) != 0)
+		errno = 0;
+}
+
+static void *work(void *context)
+{
+	struct srp_session *session = context;
+	const char *problem;
+
+	while (!__atomic_load_n(&session->is_ending, __ATOMIC_RELAXED)) {
+		if (session->is_open) {
+			work_on_channel(session);
+			if (__atomic_load_n(&session->is_ending, __ATOMIC_RELAXED))
+				log_out(session);
+			end_channel(session);
+		} else if (sleep_until_work(session) != 0 || srp_clock_now() < session->next_try ||
+			   open_channel(session, &problem) != 0) {
+			fail_submitted(session);
+		}
+	}
+	fail_submitted(session);
+	return NULL;
+}
+
+static void ring(struct srp_session *session)
+{
+	const uint64_t one = 1;
+
+	/* It can't fail before the count overflows. */
+	if (write(session->wake_file, &one, sizeof(one)) != sizeof(one))
+		errno = 0;
+}
+
+int srp_session_open(struct srp_session *session, const struct srp_target_text *target,
+		     int timeout_ms, const char **ret_problem)
+{
+	*session = (struct srp_session){.target = *target, .timeout_ms = timeout_ms};
+
+	int error = transfer_buffers_open(&session->buffers);
+
+	if (error) {
+		*ret_problem = strerror(-error);
 		return error;
-	pthread_cond_init(&waiter.turn, NULL);
-
-	size_t byte_count = srp_initiator_command(&session->initiator, request, unit, &slot);
-
-	session->waiters[slot] = &waiter;
-	error = srp_connection_send(&session->connection, unit, byte_count);
+	}
+	pthread_mutex_init(&session->mutex, NULL);
+	list_init(&session->submitted);
+	session->wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	error = session->wake_file < 0 ? -errno : 0;
+	*ret_problem = strerror(-error);
+	if (!error)
+		error = open_channel(session, ret_problem);
 	if (error)
-		end_channel(session);
-	else
-		error = await_response(session, &waiter);
-	if (session->waiters[slot] == &waiter)
-		session->waiters[slot] = NULL;
-	pthread_cond_destroy(&waiter.turn);
+		goto undo_buffers;
+	error = -pthread_create(&session->thread, NULL, work, session);
+	if (!error)
+		return 0;
+	*ret_problem = strerror(-error);
+	end_channel(session);
+undo_buffers:
+	if (session->wake_file >= 0)
+		close(session->wake_file);
+	pthread_mutex_destroy(&session->mutex);
+	transfer_buffers_close(&session->buffers);
 	return error;
 }
 
-/* One try by one channel. The memory is registered for this command alone, so that a target can't
- * use the key afterwards. */
-static int try_command(struct srp_session *session, struct srp_request *request,
-		       const struct session_data *data, struct srp_response *ret_response)
+void srp_session_close(struct srp_session *session)
 {
-	struct ibv_mr *region = NULL;
-	const char *problem;
-	int error;
+	pthread_mutex_lock(&session->mutex);
+	__atomic_store_n(&session->is_ending, true, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&session->mutex);
+	ring(session);
+	pthread_join(session->thread, NULL);
+	close(session->wake_file);
+	pthread_mutex_destroy(&session->mutex);
+	transfer_buffers_close(&session->buffers);
+}
 
+static void submit(struct srp_session *session, struct session_task *task)
+{
 	pthread_mutex_lock(&session->mutex);
-	error = enter(session, &problem);
+	list_append(&session->submitted, &task->link);
+
+	bool is_asleep = session->is_asleep;
+
+	session->is_asleep = false; /* rung for once */
 	pthread_mutex_unlock(&session->mutex);
-	if (error)
-		return error;
-	if (data) {
-		region = ibv_reg_mr(session->connection.id->pd, data->bytes, data->byte_count,
-				    request->direction == SRP_DATA_IN
-					    ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE
-					    : IBV_ACCESS_REMOTE_READ);
-		error = region ? 0 : -errno;
-		if (region)
-			request->data = (struct srp_segment){.address = (uintptr_t)data->bytes,
-							     .rkey = region->rkey,
-							     .byte_count = data->byte_count};
-	}
-	pthread_mutex_lock(&session->mutex);
-	if (!error)
-		error = exchange(session, request, ret_response);
-	pthread_mutex_unlock(&session->mutex);
-	if (region)
-		ibv_dereg_mr(region);
-	pthread_mutex_lock(&session->mutex);
-	leave(session);
-	pthread_mutex_unlock(&session->mutex);
-	return error;
+	if (is_asleep)
+		ring(session);
+}
+
+/* One try by one channel. */
+static int try_command(struct srp_session *session, const struct srp_request *request,
+		       struct srp_response *ret_response)
+{
+	struct session_task task = {.request = *request, .response = ret_response};
+
+	sem_init(&task.is_done, 0, 0);
+	submit(session, &task);
+	while (sem_wait(&task.is_done) != 0)
+		continue; /* a signal */
+	sem_destroy(&task.is_done);
+	return task.error;
 }
 
 int srp_session_command(struct srp_session *session, const struct srp_request *request,
 			const struct session_data *data, struct srp_response *ret_response)
 {
 	struct srp_request copy = *request;
+	uint8_t *buffer = NULL;
 	int error = -ENOTCONN;
 
+	if (data) {
+		assert(data->byte_count <= TRANSFER_BUFFER_BYTES);
+		buffer = transfer_buffers_take(&session->buffers);
+		copy.data = (struct srp_segment){.address = (uintptr_t)buffer,
+						 .byte_count = data->byte_count};
+		if (request->direction == SRP_DATA_OUT)
+			memcpy(buffer, data->bytes, data->byte_count);
+	}
 	for (int tries = 0; tries < TRIES && error == -ENOTCONN; tries++)
-		error = try_command(session, &copy, data, ret_response);
+		error = try_command(session, &copy, ret_response);
+	if (data) {
+		if (!error && request->direction == SRP_DATA_IN)
+			memcpy(data->bytes, buffer, data->byte_count);
+		transfer_buffers_return(&session->buffers, buffer);
+	}
 	return error;
 }

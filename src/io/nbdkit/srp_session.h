@@ -2,52 +2,54 @@
 /*
  * Commands of many threads over one SRP channel, which is opened again after it has ended.
  *
- * Of the threads that wait for responses one polls, for all of them; when its own response has
- * come, another one takes over. So a response wakes a thread only where a thread sleeps.
+ * One thread of the session's own uses the channel: it sends what the callers submit, polls, and
+ * wakes each caller when its response has come. The callers copy data to and from a transfer
+ * buffer, so the copies run beside the channel's work.
  */
 #ifndef SOFTIB_IO_NBDKIT_SRP_SESSION_H
 #define SOFTIB_IO_NBDKIT_SRP_SESSION_H
 
 #include <pthread.h>
+#include "base/list.h"
 #include "io/nbdkit/srp_connection.h"
+#include "io/nbdkit/transfer_buffers.h"
 
-struct session_waiter;
+struct session_task;
 
 struct srp_session {
 	struct srp_target_text target;
 	int timeout_ms; /* of a login, and of a command */
+	struct transfer_buffers buffers;
+	pthread_t thread;
+	int wake_file; /* an eventfd */
 	pthread_mutex_t mutex;
-	pthread_cond_t
-		changed; /* room for a request, a user less, or the channel has ended or is gone */
-	pthread_t watcher;
-	int watcher_file; /* an eventfd: the channel has ended */
-	bool has_watcher; /* to be joined */
+	/* Under the mutex. */
+	struct list submitted; /* tasks, oldest first */
+	bool is_asleep;	       /* the thread waits for wake_file */
+	bool is_ending;
+	/* The thread's own. */
 	bool is_open;
-	bool has_ended; /* is_open, but its users only leave */
-	bool has_poller;
-	unsigned user_count;
-	uint64_t next_try_ns;
+	time_ns next_try; /* to open a channel */
 	struct srp_connection connection;
 	struct srp_initiator initiator;
-	struct session_waiter *waiters[SRP_INITIATOR_REQUESTS_MAX];
+	struct session_task *tasks[SRP_INITIATOR_REQUESTS_MAX];
 };
 
-/* Data of a command, in memory of the caller. */
+/* Data of a command, in memory of the caller: at most TRANSFER_BUFFER_BYTES. */
 struct session_data {
 	uint8_t *bytes;
 	uint32_t byte_count;
 };
 
-void srp_session_init(struct srp_session *session, const struct srp_target_text *target,
-		      int timeout_ms);
+/* Connects, and starts the thread. Returns 0 or a negative errno; *ret_problem says why. */
+MUST_USE int srp_session_open(struct srp_session *session, const struct srp_target_text *target,
+			      int timeout_ms, const char **ret_problem);
 /* Nobody uses it any more. */
-void srp_session_release(struct srp_session *session);
+void srp_session_close(struct srp_session *session);
 
-/* Connects if there is no channel. *ret_problem says why not. */
-MUST_USE int srp_session_connect(struct srp_session *session, const char **ret_problem);
-/* Sends a command and waits for its response. Where the channel ends meanwhile, the command is sent
- * once more by a new channel: all commands of a disk may be repeated. Returns 0 or a negative
- * errno. */
+/* Sends a command and waits for its response. If the channel ends meanwhile, the command is sent
+ * once more by a new channel: all commands of a disk may be repeated. A command that has no
+ * response within the timeout is aborted. Returns 0 or a negative errno. */
 MUST_USE int srp_session_command(struct srp_session *session, const struct srp_request *request,
 				 const struct session_data *data,
 				 struct srp_response *ret_response);

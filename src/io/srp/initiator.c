@@ -6,6 +6,7 @@
 
 enum {
 	SLOT_BITS = 8,
+	ABORT_SLOT = SRP_INITIATOR_REQUESTS_MAX, /* no command's */
 	KEPT_FOR_TASK_MANAGEMENT = 1,
 	/* Direct descriptors are all that it sends. */
 	IU_BYTES = SRP_CMD_BYTES + SRP_DESCRIPTOR_BYTES,
@@ -56,7 +57,7 @@ bool srp_initiator_logged_in(struct srp_initiator *initiator, const uint8_t *byt
 static bool find_slot(const struct srp_initiator *initiator, uint32_t *ret_slot)
 {
 	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++) {
-		if (initiator->tags[slot])
+		if (initiator->commands[slot].tag)
 			continue;
 		*ret_slot = slot;
 		return true;
@@ -71,20 +72,29 @@ bool srp_initiator_may_send(const struct srp_initiator *initiator)
 	return initiator->request_limit > KEPT_FOR_TASK_MANAGEMENT && find_slot(initiator, &slot);
 }
 
+/* Counts the request, and gives it a tag that no request had before. */
+static void issue(struct srp_initiator *initiator, uint32_t slot, uint64_t lun, time_ns deadline,
+		  struct srp_outstanding *ret_request)
+{
+	initiator->request_limit--;
+	initiator->generation++;
+	*ret_request = (struct srp_outstanding){
+		.tag = initiator->generation << SLOT_BITS | slot, .lun = lun, .deadline = deadline};
+}
+
 size_t srp_initiator_command(struct srp_initiator *initiator, const struct srp_request *request,
-			     uint8_t ret_bytes[static SRP_CMD_BYTES_MAX], uint32_t *ret_slot)
+			     time_ns deadline, uint8_t ret_bytes[static SRP_CMD_BYTES_MAX],
+			     uint32_t *ret_slot)
 {
 	uint32_t slot = 0;
 	bool is_free = find_slot(initiator, &slot);
 
 	assert(is_free);
-	initiator->request_limit--;
-	initiator->generation++;
-	initiator->tags[slot] = initiator->generation << SLOT_BITS | slot;
+	issue(initiator, slot, request->lun, deadline, &initiator->commands[slot]);
 
 	const struct srp_cmd cmd = {
 		.opcode = SRP_CMD,
-		.tag = initiator->tags[slot],
+		.tag = initiator->commands[slot].tag,
 		.lun = request->lun,
 		.out_format = request->direction == SRP_DATA_OUT ? SRP_BUFFER_DIRECT : 0,
 		.in_format = request->direction == SRP_DATA_IN ? SRP_BUFFER_DIRECT : 0,
@@ -107,21 +117,93 @@ static void add_limit(struct srp_initiator *initiator, uint32_t delta)
 		initiator->request_limit = REQUEST_LIMIT_MAX;
 }
 
+time_ns srp_initiator_deadline(const struct srp_initiator *initiator)
+{
+	time_ns deadline = TIME_NEVER;
+
+	if (initiator->abort.tag)
+		return initiator->abort.deadline;
+	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++)
+		if (initiator->commands[slot].tag)
+			deadline = time_earlier(deadline, initiator->commands[slot].deadline);
+	return deadline;
+}
+
+static const struct srp_outstanding *find_overdue(const struct srp_initiator *initiator,
+						  time_ns now)
+{
+	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++)
+		if (initiator->commands[slot].tag && initiator->commands[slot].deadline <= now)
+			return &initiator->commands[slot];
+	return NULL;
+}
+
+enum srp_expiry srp_initiator_expire(struct srp_initiator *initiator, time_ns now,
+				     time_ns timeout_ns,
+				     uint8_t ret_unit[static SRP_TSK_MGMT_BYTES])
+{
+	if (initiator->abort.tag)
+		return initiator->abort.deadline <= now ? SRP_EXPIRY_LOST : SRP_EXPIRY_NONE;
+
+	const struct srp_outstanding *command = find_overdue(initiator, now);
+
+	if (!command)
+		return SRP_EXPIRY_NONE;
+	/* The target took back the request that is kept for this. */
+	if (initiator->request_limit < 1)
+		return SRP_EXPIRY_LOST;
+	issue(initiator, ABORT_SLOT, command->lun, now + timeout_ns, &initiator->abort);
+	initiator->aborted_tag = command->tag;
+
+	const struct srp_tsk_mgmt request = {.opcode = SRP_TSK_MGMT,
+					     .tag = initiator->abort.tag,
+					     .lun = command->lun,
+					     .function = SRP_ABORT_TASK,
+					     .task_tag = command->tag};
+
+	srp_tsk_mgmt_encode(&request, ret_unit);
+	return SRP_EXPIRY_ABORT;
+}
+
+static enum srp_arrival_kind end_command(struct srp_initiator *initiator, uint64_t tag,
+					 enum srp_arrival_kind kind, uint32_t *ret_slot)
+{
+	uint32_t slot = tag & ((1u << SLOT_BITS) - 1);
+
+	if (!tag || slot >= SRP_INITIATOR_REQUESTS_MAX || initiator->commands[slot].tag != tag)
+		return SRP_ARRIVAL_BAD;
+	initiator->commands[slot].tag = 0;
+	*ret_slot = slot;
+	return kind;
+}
+
+/* The target has no such task any more if its response was on the way already, and that response
+ * came first. */
+static enum srp_arrival_kind end_abort(struct srp_initiator *initiator,
+				       const struct srp_response *response, uint32_t *ret_slot)
+{
+	enum srp_arrival_kind kind =
+		end_command(initiator, initiator->aborted_tag, SRP_ARRIVAL_ABORTED, ret_slot);
+
+	initiator->abort.tag = 0;
+	if (!response->has_response_code || response->response_code != SRP_RESPONSE_DONE)
+		return SRP_ARRIVAL_BAD;
+	return kind == SRP_ARRIVAL_BAD ? SRP_ARRIVAL_NOTHING : kind;
+}
+
 static void receive_response(struct srp_initiator *initiator, const uint8_t *bytes,
 			     size_t byte_count, struct srp_arrival *ret_arrival)
 {
+	const struct srp_response *response = &ret_arrival->response;
+
 	if (!srp_response_decode(bytes, byte_count, &ret_arrival->response))
 		return;
-
-	uint64_t tag = ret_arrival->response.rsp.tag;
-	uint32_t slot = tag & ((1u << SLOT_BITS) - 1);
-
-	add_limit(initiator, ret_arrival->response.rsp.request_limit_delta);
-	if (!tag || slot >= SRP_INITIATOR_REQUESTS_MAX || initiator->tags[slot] != tag)
-		return;
-	initiator->tags[slot] = 0;
-	ret_arrival->slot = slot;
-	ret_arrival->kind = SRP_ARRIVAL_RESPONSE;
+	add_limit(initiator, response->rsp.request_limit_delta);
+	if (initiator->abort.tag && response->rsp.tag == initiator->abort.tag)
+		ret_arrival->kind = end_abort(initiator, response, &ret_arrival->slot);
+	else
+		ret_arrival->kind = end_command(initiator, response->rsp.tag, SRP_ARRIVAL_RESPONSE,
+						&ret_arrival->slot);
 }
 
 static void reply(uint8_t opcode, uint64_t tag, struct srp_arrival *ret_arrival)

@@ -10,6 +10,8 @@
 #include "base/bytes.h"
 #include "io/srp/initiator.h"
 
+#define DEADLINE SECONDS(30)
+
 static struct srp_initiator initiator;
 static struct srp_arrival arrival;
 
@@ -32,7 +34,7 @@ static uint64_t send(uint32_t *ret_slot)
 	uint8_t unit[SRP_CMD_BYTES_MAX];
 
 	assert_true(srp_initiator_may_send(&initiator));
-	assert_int_equal(srp_initiator_command(&initiator, &request, unit, ret_slot),
+	assert_int_equal(srp_initiator_command(&initiator, &request, DEADLINE, unit, ret_slot),
 			 SRP_CMD_BYTES);
 	return get_be64(unit + 8);
 }
@@ -90,7 +92,7 @@ static void test_command_with_data_has_a_direct_descriptor(void **state)
 	(void)state;
 	assert_true(log_in(32));
 
-	size_t byte_count = srp_initiator_command(&initiator, &request, unit, &slot);
+	size_t byte_count = srp_initiator_command(&initiator, &request, DEADLINE, unit, &slot);
 
 	assert_int_equal(byte_count, 64);
 	srp_cmd_decode(unit, &cmd);
@@ -157,6 +159,103 @@ static void test_no_more_requests_than_slots(void **state)
 	assert_false(srp_initiator_may_send(&initiator));
 }
 
+/* The answer to the ABORT TASK in unit. */
+static void answer_abort(const uint8_t *unit, uint8_t response_code, uint32_t delta)
+{
+	const struct srp_response response = {
+		.rsp = {.tag = get_be64(unit + 8), .request_limit_delta = delta},
+		.has_response_code = true,
+		.response_code = response_code};
+	uint8_t bytes[SRP_RSP_BYTES_MAX];
+	size_t byte_count = srp_response_encode(&response, bytes);
+
+	srp_initiator_receive(&initiator, bytes, byte_count, &arrival);
+}
+
+static void test_overdue_command_is_aborted(void **state)
+{
+	uint8_t unit[SRP_TSK_MGMT_BYTES];
+	struct srp_tsk_mgmt abort;
+	uint32_t slot;
+
+	(void)state;
+	assert_true(log_in(2));
+	assert_true(srp_initiator_deadline(&initiator) == TIME_NEVER);
+
+	uint64_t tag = send(&slot);
+
+	assert_true(srp_initiator_deadline(&initiator) == DEADLINE);
+	assert_int_equal(srp_initiator_expire(&initiator, DEADLINE - 1, 5, unit), SRP_EXPIRY_NONE);
+	assert_int_equal(srp_initiator_expire(&initiator, DEADLINE, 5, unit), SRP_EXPIRY_ABORT);
+	srp_tsk_mgmt_decode(unit, &abort);
+	assert_int_equal(abort.opcode, SRP_TSK_MGMT);
+	assert_int_equal(abort.function, SRP_ABORT_TASK);
+	assert_int_equal(abort.lun, 3);
+	assert_true(abort.task_tag == tag && abort.tag && abort.tag != tag);
+	/* The next deadline is that of the abort. */
+	assert_true(srp_initiator_deadline(&initiator) == DEADLINE + 5);
+	assert_int_equal(srp_initiator_expire(&initiator, DEADLINE + 4, 5, unit), SRP_EXPIRY_NONE);
+	answer_abort(unit, SRP_RESPONSE_DONE, 2);
+	assert_int_equal(arrival.kind, SRP_ARRIVAL_ABORTED);
+	assert_int_equal(arrival.slot, slot);
+	assert_int_equal(initiator.request_limit, 2);
+	assert_true(srp_initiator_deadline(&initiator) == TIME_NEVER);
+	/* Neither tag is known any more. */
+	answer_abort(unit, SRP_RESPONSE_DONE, 0);
+	assert_int_equal(arrival.kind, SRP_ARRIVAL_BAD);
+	respond(tag, 0);
+	assert_int_equal(arrival.kind, SRP_ARRIVAL_BAD);
+}
+
+static void test_response_may_overtake_the_abort(void **state)
+{
+	uint8_t unit[SRP_TSK_MGMT_BYTES];
+	uint32_t slot, next;
+
+	(void)state;
+	assert_true(log_in(3));
+
+	uint64_t tag = send(&slot);
+
+	assert_int_equal(srp_initiator_expire(&initiator, DEADLINE, 5, unit), SRP_EXPIRY_ABORT);
+	respond(tag, 1);
+	assert_int_equal(arrival.kind, SRP_ARRIVAL_RESPONSE);
+	/* The slot has another command when the abort is answered: that one goes on. */
+	send(&next);
+	assert_int_equal(next, slot);
+	answer_abort(unit, SRP_RESPONSE_DONE, 1);
+	assert_int_equal(arrival.kind, SRP_ARRIVAL_NOTHING);
+	assert_true(srp_initiator_deadline(&initiator) == DEADLINE);
+}
+
+static void test_abort_without_success_is_the_end(void **state)
+{
+	uint8_t unit[SRP_TSK_MGMT_BYTES];
+	uint32_t slot;
+
+	(void)state;
+	assert_true(log_in(3));
+	send(&slot);
+	assert_int_equal(srp_initiator_expire(&initiator, DEADLINE, 5, unit), SRP_EXPIRY_ABORT);
+	answer_abort(unit, SRP_RESPONSE_FAILED, 1);
+	assert_int_equal(arrival.kind, SRP_ARRIVAL_BAD);
+	/* No answer in time. */
+	assert_true(log_in(3));
+	send(&slot);
+	assert_int_equal(srp_initiator_expire(&initiator, DEADLINE, 5, unit), SRP_EXPIRY_ABORT);
+	assert_int_equal(srp_initiator_expire(&initiator, DEADLINE + 5, 5, unit), SRP_EXPIRY_LOST);
+	/* A target that took the last request back leaves none for an abort. */
+	assert_true(log_in(2));
+
+	uint64_t tag = send(&slot);
+
+	respond(tag, 0);
+	initiator.request_limit = 2;
+	send(&slot);
+	initiator.request_limit = 0;
+	assert_int_equal(srp_initiator_expire(&initiator, DEADLINE, 5, unit), SRP_EXPIRY_LOST);
+}
+
 static void test_target_requests_are_answered(void **state)
 {
 	uint8_t bytes[SRP_AER_REQ_BYTES] = {0};
@@ -193,6 +292,9 @@ int main(void)
 		cmocka_unit_test(test_request_limit_is_kept),
 		cmocka_unit_test(test_a_tag_is_answered_once),
 		cmocka_unit_test(test_no_more_requests_than_slots),
+		cmocka_unit_test(test_overdue_command_is_aborted),
+		cmocka_unit_test(test_response_may_overtake_the_abort),
+		cmocka_unit_test(test_abort_without_success_is_the_end),
 		cmocka_unit_test(test_target_requests_are_answered),
 	};
 

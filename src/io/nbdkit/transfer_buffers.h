@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buffers between the clients' memory and the target's RDMA.
+ *
+ * They are registered once per connection. Registering each command's own memory, so that the
+ * target loses access with its response, takes three times as long as the copy of 128 KiB: a
+ * deregistration waits for all processors.
+ */
+#ifndef SOFTIB_IO_NBDKIT_TRANSFER_BUFFERS_H
+#define SOFTIB_IO_NBDKIT_TRANSFER_BUFFERS_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "io/scsi/disk.h"
+
+enum {
+	TRANSFER_BUFFERS = 32, /* commands under way */
+	TRANSFER_BUFFER_BYTES = SCSI_TRANSFER_BYTES_MAX,
+};
+
+struct transfer_buffers {
+	uint8_t *memory; /* TRANSFER_BUFFERS of TRANSFER_BUFFER_BYTES */
+	pthread_mutex_t mutex;
+	pthread_cond_t returned;
+	uint32_t is_free; /* a bit per buffer */
+};
+
+MUST_USE int transfer_buffers_open(struct transfer_buffers *buffers);
+void transfer_buffers_close(struct transfer_buffers *buffers);
+
+/* Waits until there is one. The buffer that came back last is the likeliest to be in a cache; the
+ * lowest free one is nearly always that. */
+uint8_t *transfer_buffers_take(struct transfer_buffers *buffers);
+void transfer_buffers_return(struct transfer_buffers *buffers, const uint8_t *buffer);
+
+#endif
