@@ -74,9 +74,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 			free(message.bytes);
 		}
 		assert(reassembly.partial_count <= 2 * SNMP_PARTIAL_PER_SENDER);
+		assert(reassembly.finished_count <= 2 * SNMP_FINISHED_PER_SENDER);
 	}
 	snmp_reassembly_expire(&reassembly, now + SNMP_REASSEMBLY_TIME);
-	assert(reassembly.partial_count == 0);
+	assert(reassembly.partial_count == 0 && reassembly.finished_count == 0);
 	snmp_reassembly_release(&reassembly);
 	return 0;
 }
