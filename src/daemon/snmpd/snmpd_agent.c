@@ -135,7 +135,8 @@ static int message_parsed(netsnmp_session *session, netsnmp_pdu *pdu, int result
 	return verdict;
 }
 
-/* An answer has the context of its request. */
+/* An answer has the context of its request. What could not be undone is no variable's fault
+ * (RFC 3416 4.2.5). */
 static int build_answer(netsnmp_session *session, netsnmp_pdu *pdu, u_char **packet,
 			size_t *packet_bytes, size_t *ret_used)
 {
@@ -144,6 +145,8 @@ static int build_answer(netsnmp_session *session, netsnmp_pdu *pdu, u_char **pac
 	if (present.own_context[0] && pdu->version == SNMP_VERSION_3 && pdu->contextNameLen == 0 &&
 	    !set_context(pdu, present.own_context))
 		return SNMPERR_MALLOC;
+	if (pdu->command == SNMP_MSG_RESPONSE && pdu->errstat == SNMP_ERR_UNDOFAILED)
+		pdu->errindex = 0;
 	error = snmp_build(packet, packet_bytes, ret_used, session, pdu);
 	/* net-snmp builds a message from its end, but sends what a function like this one built
 	 * from the beginning. */
