@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,9 @@
 #include "cli/snmp_trap_addresses.h"
 #include "mgmt/snmp/snmp_envelope.h"
 #include "mgmt/snmp/snmp_segments.h"
+#include "mgmt/snmp/snmp_v3_envelope.h"
 #include "wire/pkey.h"
+#include "wire/snmp_engine_id.h"
 
 enum {
 	SOCKETS_MAX = SNMP_PROXY_NODES_MAX + 1,
@@ -79,8 +82,16 @@ static void end_outgoing(struct snmp_proxy *proxy, struct outgoing_request *requ
 	free(request);
 }
 
-/* Splits "public@s1" at the last @. Without one the node is that of the proxy's own port. false: a
- * name that is too long. */
+/* The node of the proxy's own port: the folder of its files has the name of the host. */
+static void own_name(const struct snmp_proxy *proxy, char ret_name[static SNMP_NODE_NAME_BYTES])
+{
+	const char *slash = strrchr(proxy->port.host.tree, '/');
+
+	snprintf(ret_name, SNMP_NODE_NAME_BYTES, "%s", slash ? slash + 1 : "");
+}
+
+/* Splits "public@s1" at the last @. Without one the node is the proxy's own. false: a name that is
+ * too long. */
 static bool read_community(const struct snmp_proxy *proxy, const struct snmp_envelope *envelope,
 			   size_t *ret_community_bytes, char ret_name[static SNMP_NODE_NAME_BYTES])
 {
@@ -97,11 +108,33 @@ static bool read_community(const struct snmp_proxy *proxy, const struct snmp_env
 		memcpy(ret_name, at + 1, name_bytes);
 		ret_name[name_bytes] = '\0';
 	} else {
-		/* The folder of its files has the name of the host. */
-		const char *slash = strrchr(proxy->port.host.tree, '/');
-
-		snprintf(ret_name, SNMP_NODE_NAME_BYTES, "%s", slash ? slash + 1 : "");
+		own_name(proxy, ret_name);
 	}
+	return true;
+}
+
+/* Whom a message of version 3 is for. A manager that knows the engine ID of a node writes it in
+ * clear, since the agent finds the user's keys by it. One that does not asks for it, never
+ * encrypted, with the node as the context, by engine ID or by name (docs/decisions.md). */
+static bool read_v3_name(const struct snmp_proxy *proxy, const uint8_t *bytes, size_t byte_count,
+			 char ret_name[static SNMP_NODE_NAME_BYTES])
+{
+	struct snmp_v3_envelope envelope;
+	uint64_t guid;
+
+	if (!snmp_v3_envelope_read(bytes, byte_count, &envelope) ||
+	    envelope.context_name.byte_count >= SNMP_NODE_NAME_BYTES)
+		return false;
+	if (snmp_engine_id_decode(envelope.engine_id.bytes, envelope.engine_id.byte_count, &guid) ||
+	    snmp_engine_id_decode(envelope.context_engine_id.bytes,
+				  envelope.context_engine_id.byte_count, &guid))
+		snprintf(ret_name, SNMP_NODE_NAME_BYTES, "0x%016" PRIx64, guid);
+	else if (envelope.context_name.byte_count)
+		snprintf(ret_name, SNMP_NODE_NAME_BYTES, "%.*s",
+			 (int)envelope.context_name.byte_count,
+			 (const char *)envelope.context_name.bytes);
+	else
+		own_name(proxy, ret_name);
 	return true;
 }
 
@@ -119,7 +152,7 @@ static bool make_message(const struct snmp_proxy *proxy, unsigned socket_index,
 		snprintf(request->name, sizeof(request->name), "%s",
 			 proxy->options->nodes[socket_index - 1].name);
 	if (envelope.version == SNMP_VERSION_NUMBER_3
-		    ? !socket_index
+		    ? socket_index == 0 && !read_v3_name(proxy, bytes, byte_count, request->name)
 		    : socket_index == 0 &&
 			      !read_community(proxy, &envelope, &envelope.community_bytes,
 					      request->name))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The proxy of "softib snmp": SNMP over UDP on one side, SNMP tunnelling on the other
- * (management 6.4). It reads no more of a message than version and community; messages of version 3
- * pass unread.
+ * (management 6.4). It reads what says which node a message is for: the community of versions 1 and
+ * 2c, engine ID and context of version 3, whose messages it does not change.
  */
 #ifndef SOFTIB_CLI_SNMP_PROXY_H
 #define SOFTIB_CLI_SNMP_PROXY_H

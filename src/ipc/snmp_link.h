@@ -51,10 +51,14 @@ struct snmp_event {
 
 enum snmp_text { SNMP_TEXT_CONTACT, SNMP_TEXT_NAME, SNMP_TEXT_LOCATION, SNMP_TEXTS };
 
-enum snmp_state_kind { SNMP_STATE_GET, SNMP_STATE_SET_TEXT };
+enum snmp_state_kind {
+	SNMP_STATE_GET,
+	SNMP_STATE_SET_TEXT,
+	SNMP_STATE_CHECK_NAME, /* whether the value names the node; error 0: it does */
+};
 
 /* Every question gets one answer: struct snmp_node_state with its ports and P_Keys behind it, or
- * for SET_TEXT a struct snmp_node_state alone. */
+ * for the others a struct snmp_node_state alone. */
 struct snmp_state_question {
 	uint32_t kind;
 	uint32_t text; /* enum snmp_text */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzz target: SNMP tunnelling. Any sequence of segments: what is put together has the length that
  * its first bytes say, and the number of unfinished messages stays bounded. Any bytes as a message:
- * an envelope that is read is written again as it was, apart from the form of its lengths. */
+ * an envelope that is read is written again as it was, apart from the form of its lengths; what is
+ * read of version 3 lies within the message. */
 #include "fuzz/fuzz.h"
 
 #include <assert.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include "mgmt/snmp/snmp_envelope.h"
 #include "mgmt/snmp/snmp_segments.h"
+#include "mgmt/snmp/snmp_v3_envelope.h"
 
 enum { RECORD_BYTES = 16, WRITTEN_BYTES = 4096 };
 
@@ -57,6 +59,24 @@ static void check_envelope(const uint8_t *bytes, size_t byte_count)
 	assert(memcmp(again.pdu, envelope.pdu, envelope.pdu_bytes) == 0);
 }
 
+static void check_octets(const struct snmp_octets *octets, const uint8_t *bytes, size_t byte_count)
+{
+	assert(octets->byte_count == 0 ||
+	       (octets->bytes >= bytes && octets->byte_count <= byte_count &&
+		octets->bytes + octets->byte_count <= bytes + byte_count));
+}
+
+static void check_v3_envelope(const uint8_t *bytes, size_t byte_count)
+{
+	struct snmp_v3_envelope envelope;
+
+	if (!snmp_v3_envelope_read(bytes, byte_count, &envelope))
+		return;
+	check_octets(&envelope.engine_id, bytes, byte_count);
+	check_octets(&envelope.context_engine_id, bytes, byte_count);
+	check_octets(&envelope.context_name, bytes, byte_count);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {
 	struct snmp_reassembly reassembly;
@@ -64,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 	time_ns now = 0;
 
 	check_envelope(bytes, byte_count);
+	check_v3_envelope(bytes, byte_count);
 	snmp_reassembly_init(&reassembly);
 	for (size_t at = 0; at + RECORD_BYTES <= byte_count; at += RECORD_BYTES) {
 		struct mad_message mad = make(bytes + at);
@@ -74,9 +95,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 			free(message.bytes);
 		}
 		assert(reassembly.partial_count <= 2 * SNMP_PARTIAL_PER_SENDER);
+		assert(reassembly.finished_count <= 2 * SNMP_FINISHED_PER_SENDER);
 	}
 	snmp_reassembly_expire(&reassembly, now + SNMP_REASSEMBLY_TIME);
-	assert(reassembly.partial_count == 0);
+	assert(reassembly.partial_count == 0 && reassembly.finished_count == 0);
 	snmp_reassembly_release(&reassembly);
 	return 0;
 }

@@ -14,7 +14,7 @@
 
 enum { SA_AGENT = 1, CLIENT_AGENT_FIRST = 100, BATCH = 16 };
 
-void sa_rig_send(struct sa_rig *rig, struct port *port, const struct mad_message *message)
+bool sa_rig_send(struct sa_rig *rig, struct port *port, const struct mad_message *message)
 {
 	struct sim *sim = &rig->sim;
 	struct frame *frame = frame_take(&sim->fabric.frames);
@@ -31,13 +31,15 @@ void sa_rig_send(struct sa_rig *rig, struct port *port, const struct mad_message
 
 	/* A frame that finds no room is lost, and repeated like one that a link loses. */
 	if (!frame)
-		return;
+		return false;
 	memcpy(bytes, message->bytes, sizeof(bytes));
 	packet_set_payload(&packet, bytes, sizeof(bytes));
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 	frame->source = NULL;
-	if (!fabric_inject(&sim->fabric, port, frame, sim->now))
-		frame_give_back(&sim->fabric.frames, frame);
+	if (fabric_inject(&sim->fabric, port, frame, sim->now))
+		return true;
+	frame_give_back(&sim->fabric.frames, frame);
+	return false;
 }
 
 struct port *sa_rig_port(const struct sa_rig *rig, unsigned host)

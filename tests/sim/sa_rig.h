@@ -45,8 +45,8 @@ void sa_rig_end(struct sa_rig *rig);
 struct port *sa_rig_port(const struct sa_rig *rig, unsigned host);
 /* The host's client, which asks the SA that its port knows. */
 struct sa_client *sa_rig_client(struct sa_rig *rig, unsigned host);
-/* Sends a MAD from QP1 of the port; it may be lost. */
-void sa_rig_send(struct sa_rig *rig, struct port *port, const struct mad_message *message);
+/* Sends a MAD from QP1 of the port; it may be lost. False: the port has no room, and it is lost. */
+bool sa_rig_send(struct sa_rig *rig, struct port *port, const struct mad_message *message);
 /* The MAD of a packet to QP1. False: it is none. */
 bool sa_rig_decode(const struct frame *frame, struct mad_message *ret_message);
 void sa_rig_run_for(struct sa_rig *rig, time_ns duration);

@@ -9,20 +9,10 @@
 #include "daemon/control/request_fields.h"
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
-#include "fabric/topology/port_names.h"
 #include "mgmt/agents/io_unit.h"
 
 /* The list that fits one message; "next" says where the next request starts. */
 enum { ROWS_MAX = 100, SERVICES_LISTED_MAX = 200, NAME_SHOWN = 64 };
-
-static struct node *find_node(const struct daemon_core *core, const char *name)
-{
-	struct host *host = host_table_find(&core->hosts, name);
-
-	if (host && host->adapter_count)
-		return host->adapters[0]->node;
-	return port_names_find_node(&core->fabric, name);
-}
 
 /* The adapter of the program's host with this name, or the first one. */
 static struct node *own_node(const struct client *client, const char *adapter_name)
@@ -43,7 +33,8 @@ static struct node *named_node(const struct client *client, const json_t *reques
 {
 	const char *name = json_string_value(json_object_get(request, "node"));
 	const char *adapter = json_string_value(json_object_get(request, "adapter"));
-	struct node *node = name ? find_node(client->core, name) : own_node(client, adapter);
+	struct node *node =
+		name ? daemon_core_find_node(client->core, name) : own_node(client, adapter);
 
 	if (!node)
 		reply_error(reply, ENODEV, "no adapter %.*s", NAME_SHOWN,

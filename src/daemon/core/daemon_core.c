@@ -2,11 +2,22 @@
 /* The state that every part of softibd works on, and its list of changed ports. */
 #include "daemon/core/daemon_core.h"
 
+#include "fabric/topology/port_names.h"
+
 void daemon_core_init(struct daemon_core *core)
 {
 	*core = (struct daemon_core){.loop.epoll = -1};
 	client_table_init(&core->clients);
 	list_init(&core->changed_endpoints);
+}
+
+struct node *daemon_core_find_node(const struct daemon_core *core, const char *name)
+{
+	struct host *host = host_table_find(&core->hosts, name);
+
+	if (host && host->adapter_count)
+		return host->adapters[0]->node;
+	return port_names_find_node(&core->fabric, name);
 }
 
 void daemon_core_port_changed(struct daemon_core *core, struct port *port)

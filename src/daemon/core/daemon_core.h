@@ -13,6 +13,7 @@
 #include "fabric/fabric.h"
 
 struct fabric_page;
+struct node;
 struct port;
 
 struct daemon_core {
@@ -33,6 +34,9 @@ struct daemon_core {
 };
 
 void daemon_core_init(struct daemon_core *core);
+
+/* The first adapter of a host, or a node by its name, description or GUID. NULL: none. */
+struct node *daemon_core_find_node(const struct daemon_core *core, const char *name);
 
 /* Marks the port's endpoint, if it has one, as changed. */
 void daemon_core_port_changed(struct daemon_core *core, struct port *port);

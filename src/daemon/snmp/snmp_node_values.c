@@ -170,6 +170,9 @@ size_t snmp_node_values_answer(struct daemon_core *core, struct snmp_texts *text
 		state.error = -ENOENT;
 	} else if (question->kind == SNMP_STATE_SET_TEXT) {
 		state.error = set_text(texts, node, question);
+	} else if (question->kind == SNMP_STATE_CHECK_NAME) {
+		if (daemon_core_find_node(core, question->value) != node)
+			state.error = -ENOENT;
 	} else {
 		/* Offloaded packets so far are counted before the counters are read. */
 		flows_fold_all(core);

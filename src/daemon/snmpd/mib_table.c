@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* A request keeps the value before a SET by this name. */
+static const char kept_value[] = "softib kept value";
+
 struct cell {
 	size_t column;
 	unsigned row;
@@ -144,28 +147,108 @@ static void show_next(const struct mib_table *table, const struct snmpd_node *no
 	show(table, node, &cell, variable);
 }
 
-static void write_value(const struct mib_table *table, struct snmpd_node *node, int mode,
-			netsnmp_agent_request_info *info, netsnmp_request_info *request)
+/* The first pass of a SET: whether each variable could be written (RFC 3416 4.2.5). */
+static int check_value(const struct mib_table *table, struct snmpd_node *node,
+		       const netsnmp_request_info *request)
 {
 	const struct mib_column *column;
 	struct cell cell;
-	int error = SNMP_ERR_NOERROR;
 
-	if (!find(table, node, request->requestvb, &cell)) {
-		netsnmp_set_request_error(info, request, SNMP_ERR_NOCREATION);
-		return;
-	}
+	if (!find(table, node, request->requestvb, &cell))
+		return SNMP_ERR_NOCREATION;
 	column = &table->columns[cell.column];
 	if (!column->set)
-		error = SNMP_ERR_NOTWRITABLE;
-	else if (mode == MODE_SET_RESERVE1 && request->requestvb->type != column->type)
-		error = SNMP_ERR_WRONGTYPE;
-	else if (mode == MODE_SET_RESERVE1)
-		error = column->check(node, request->requestvb);
-	else if (mode == MODE_SET_ACTION)
-		error = column->set(node, request->requestvb);
-	if (error != SNMP_ERR_NOERROR)
-		netsnmp_set_request_error(info, request, error);
+		return SNMP_ERR_NOTWRITABLE;
+	if (request->requestvb->type != column->type)
+		return SNMP_ERR_WRONGTYPE;
+	return column->check(node, request->requestvb);
+}
+
+static void free_kept(void *value)
+{
+	snmp_free_varbind(value);
+}
+
+/* Keeps the present value with the request, to be written back if the SET fails. */
+static bool keep_value(const struct mib_table *table, const struct snmpd_node *node,
+		       const struct cell *cell, netsnmp_request_info *request)
+{
+	netsnmp_variable_list *kept = SNMP_MALLOC_TYPEDEF(netsnmp_variable_list);
+
+	if (!kept)
+		return false;
+	show(table, node, cell, kept);
+	netsnmp_request_add_list_data(request,
+				      netsnmp_create_data_list(kept_value, kept, free_kept));
+	return true;
+}
+
+static bool write_value(const struct mib_table *table, struct snmpd_node *node,
+			netsnmp_request_info *request)
+{
+	struct cell cell;
+
+	return find(table, node, request->requestvb, &cell) &&
+	       keep_value(table, node, &cell, request) &&
+	       table->columns[cell.column].set(node, request->requestvb) == SNMP_ERR_NOERROR;
+}
+
+/* The second pass. net-snmp has all values written back when one could not be written. */
+static void write_values(const struct mib_table *table, struct snmpd_node *node,
+			 netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+{
+	for (netsnmp_request_info *request = requests; request; request = request->next)
+		if (!write_value(table, node, request)) {
+			netsnmp_set_request_error(info, request, SNMP_ERR_COMMITFAILED);
+			return;
+		}
+}
+
+static bool undo(const struct mib_table *table, struct snmpd_node *node,
+		 netsnmp_request_info *request)
+{
+	const netsnmp_variable_list *kept = netsnmp_request_get_list_data(request, kept_value);
+	struct cell cell;
+
+	return !kept || (snmpd_node_refresh(node) && find(table, node, request->requestvb, &cell) &&
+			 table->columns[cell.column].set(node, kept) == SNMP_ERR_NOERROR);
+}
+
+/* The last one first: a SET may name a variable twice. */
+static void undo_values(const struct mib_table *table, struct snmpd_node *node,
+			netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+{
+	netsnmp_request_info *request = requests;
+
+	while (request->next)
+		request = request->next;
+	for (; request; request = request == requests ? NULL : request->prev)
+		if (!undo(table, node, request))
+			netsnmp_set_request_error(info, request, SNMP_ERR_UNDOFAILED);
+}
+
+static void check_values(const struct mib_table *table, struct snmpd_node *node,
+			 netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+{
+	for (netsnmp_request_info *request = requests; request; request = request->next) {
+		int error = check_value(table, node, request);
+
+		if (error != SNMP_ERR_NOERROR)
+			netsnmp_set_request_error(info, request, error);
+	}
+}
+
+static void read_value(const struct mib_table *table, const struct snmpd_node *node,
+		       netsnmp_agent_request_info *info, netsnmp_request_info *request)
+{
+	struct cell cell;
+
+	if (info->mode == MODE_GETNEXT)
+		show_next(table, node, request->requestvb);
+	else if (find(table, node, request->requestvb, &cell))
+		show(table, node, &cell, request->requestvb);
+	else
+		netsnmp_set_request_error(info, request, SNMP_NOSUCHINSTANCE);
 }
 
 static int handle(netsnmp_mib_handler *handler, netsnmp_handler_registration *registration,
@@ -173,22 +256,28 @@ static int handle(netsnmp_mib_handler *handler, netsnmp_handler_registration *re
 {
 	const struct mib_table *table = handler->myvoid;
 	struct snmpd_node *node = snmpd_current_node;
-	struct cell cell;
 
 	(void)registration;
-	if (!node || !snmpd_node_refresh(node))
+	if (!node || (info->mode != MODE_SET_UNDO && !snmpd_node_refresh(node)))
 		return SNMP_ERR_GENERR;
-	for (netsnmp_request_info *request = requests; request; request = request->next) {
-		if (request->processed)
-			continue;
-		if (info->mode == MODE_GET && find(table, node, request->requestvb, &cell))
-			show(table, node, &cell, request->requestvb);
-		else if (info->mode == MODE_GET)
-			netsnmp_set_request_error(info, request, SNMP_NOSUCHINSTANCE);
-		else if (info->mode == MODE_GETNEXT)
-			show_next(table, node, request->requestvb);
-		else if (info->mode == MODE_SET_RESERVE1 || info->mode == MODE_SET_ACTION)
-			write_value(table, node, info->mode, info, request);
+	switch (info->mode) {
+	case MODE_GET:
+	case MODE_GETNEXT:
+		for (netsnmp_request_info *request = requests; request; request = request->next)
+			if (!request->processed)
+				read_value(table, node, info, request);
+		break;
+	case MODE_SET_RESERVE1:
+		check_values(table, node, info, requests);
+		break;
+	case MODE_SET_ACTION:
+		write_values(table, node, info, requests);
+		break;
+	case MODE_SET_UNDO:
+		undo_values(table, node, info, requests);
+		break;
+	default:
+		break;
 	}
 	return SNMP_ERR_NOERROR;
 }

@@ -11,16 +11,15 @@
 #include <net-snmp/agent/net-snmp-agent-includes.h>
 #include <net-snmp/agent/mib_modules.h>
 #include <net-snmp/library/lcd_time.h>
-#include "base/bytes.h"
 #include "daemon/snmpd/mib_table.h"
 #include "daemon/snmpd/snmpd_config.h"
 #include "daemon/snmpd/snmpd_link.h"
 #include "daemon/snmpd/snmpd_nodes.h"
 #include "daemon/snmpd/snmpd_notifications.h"
+#include "wire/snmp_engine_id.h"
 
 enum {
-	ENGINE_ID_BYTES = 13,
-	ENGINE_ID_TEXT_BYTES = 2 + 2 * ENGINE_ID_BYTES + 1,
+	ENGINE_ID_TEXT_BYTES = 2 + 2 * SNMP_ENGINE_ID_BYTES + 1,
 	TICK_NS = 10000000,
 	LOOPBACK = 0x7f000001,
 };
@@ -35,6 +34,9 @@ static struct {
 	size_t byte_count;
 	struct snmp_link_header header;
 	bool is_answered;
+	/* The context that the message names, if that is one of the node's own names; else empty.
+	 */
+	char own_context[SNMP_TEXT_BYTES];
 } present;
 
 /* net-snmp finds the community of a message by the IPv4 address that it came from. Every message
@@ -105,6 +107,70 @@ static netsnmp_transport *make_transport(void)
 	return transport;
 }
 
+static bool set_context(netsnmp_pdu *pdu, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return false;
+	free(pdu->contextName);
+	pdu->contextName = copy;
+	pdu->contextNameLen = strlen(copy);
+	return true;
+}
+
+/* A node has one set of objects, in the default context. A manager that reaches it by the proxy
+ * names the node as the context (RFC 3413 chapter 4), so each of its names is that context too. */
+static int message_parsed(netsnmp_session *session, netsnmp_pdu *pdu, int result)
+{
+	int verdict = netsnmp_agent_check_parse(session, pdu, result);
+
+	if (verdict && pdu->version == SNMP_VERSION_3 && pdu->contextName &&
+	    snmpd_node_has_name(snmpd_current_node, pdu->contextName, pdu->contextNameLen)) {
+		snprintf(present.own_context, sizeof(present.own_context), "%.*s",
+			 (int)pdu->contextNameLen, pdu->contextName);
+		if (!set_context(pdu, ""))
+			return 0;
+	}
+	return verdict;
+}
+
+/* An answer has the context of its request. What could not be undone is no variable's fault
+ * (RFC 3416 4.2.5). */
+static int build_answer(netsnmp_session *session, netsnmp_pdu *pdu, u_char **packet,
+			size_t *packet_bytes, size_t *ret_used)
+{
+	int error;
+
+	if (present.own_context[0] && pdu->version == SNMP_VERSION_3 && pdu->contextNameLen == 0 &&
+	    !set_context(pdu, present.own_context))
+		return SNMPERR_MALLOC;
+	if (pdu->command == SNMP_MSG_RESPONSE && pdu->errstat == SNMP_ERR_UNDOFAILED)
+		pdu->errindex = 0;
+	error = snmp_build(packet, packet_bytes, ret_used, session, pdu);
+	/* net-snmp builds a message from its end, but sends what a function like this one built
+	 * from the beginning. */
+	if (!error && netsnmp_ds_get_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_REVERSE_ENCODE))
+		memmove(*packet, *packet + *packet_bytes - *ret_used, *ret_used);
+	return error;
+}
+
+/* netsnmp_register_agent_nsap(), with the two functions above. */
+static bool register_tunnel(void)
+{
+	netsnmp_transport *transport = make_transport();
+	netsnmp_session session;
+
+	snmp_sess_init(&session);
+	session.version = SNMP_DEFAULT_VERSION;
+	session.callback = handle_snmp_packet;
+	session.flags =
+		(u_long)netsnmp_ds_get_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_FLAGS);
+	session.isAuthoritative = SNMP_SESS_AUTHORITATIVE;
+	return transport && snmp_add_full(&session, transport, netsnmp_agent_check_packet, NULL,
+					  message_parsed, NULL, build_answer, NULL, NULL);
+}
+
 static int log_message(int major, int minor, void *message, void *context)
 {
 	const struct snmp_log_message *line = message;
@@ -133,7 +199,6 @@ static bool register_tables(void)
 bool snmpd_agent_start(const char *config_path, unsigned start_count, uint64_t uptime_ns)
 {
 	char modules_wanted[sizeof(modules)];
-	netsnmp_transport *transport;
 
 	snmp_disable_log();
 	netsnmp_register_loghandler(NETSNMP_LOGHANDLER_CALLBACK, LOG_WARNING);
@@ -155,8 +220,7 @@ bool snmpd_agent_start(const char *config_path, unsigned start_count, uint64_t u
 	init_snmp("softib-snmpd");
 	snmpd_config_set_boots(start_count);
 	netsnmp_set_agent_uptime((long)(uptime_ns / TICK_NS));
-	transport = make_transport();
-	if (!transport || netsnmp_register_agent_nsap(transport) <= 0) {
+	if (!register_tunnel()) {
 		snmpd_link_log("net-snmp has no room for the tunnel");
 		return false;
 	}
@@ -175,13 +239,12 @@ static void exchange_statistics(struct snmpd_node *before, struct snmpd_node *no
 		snmp_increment_statistic_by(i, (int)node->statistics[i]);
 }
 
-/* snmpEngineID is made of the node GUID: net-snmp's enterprise, format "octets" (RFC 3411). */
 static void use_engine_id(struct snmpd_node *node)
 {
-	uint8_t id[ENGINE_ID_BYTES] = {0x80, 0x00, 0x1f, 0x88, 0x05};
+	uint8_t id[SNMP_ENGINE_ID_BYTES];
 	char text[ENGINE_ID_TEXT_BYTES] = "0x";
 
-	put_be64(id + 5, node->guid);
+	snmp_engine_id_encode(node->guid, id);
 	for (size_t i = 0; i < sizeof(id); i++)
 		snprintf(text + 2 + 2 * i, 3, "%02x", id[i]);
 	snmpd_config_set_engine_id(text);
@@ -217,6 +280,7 @@ void snmpd_agent_serve(const struct snmp_link_header *header, const uint8_t *byt
 	present.bytes = bytes;
 	present.byte_count = byte_count;
 	present.is_answered = false;
+	present.own_context[0] = '\0';
 	if (make_current(header->node_guid)) {
 		FD_ZERO(&readable);
 		FD_SET(SNMP_LINK_MESSAGES_FD, &readable);

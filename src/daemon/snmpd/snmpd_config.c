@@ -13,29 +13,41 @@
 
 enum { LINE_BYTES = 1024, USERS_MAX = 64 };
 
-struct snmpd_trap_settings snmpd_trap_settings = {SNMP_VERSION_2c, "public"};
+struct snmpd_trap_settings snmpd_trap_settings = {SNMP_VERSION_2c, "public", SNMP_SEC_LEVEL_NOAUTH};
 
 static char *user_lines[USERS_MAX];
 static unsigned user_count;
 
 static void parse_traps(const char *token, char *line)
 {
-	char version[8] = "", community[65] = "public";
+	static const struct {
+		const char *version, *level;
+		struct snmpd_trap_settings settings;
+	} forms[] = {
+		{"1", "", {SNMP_VERSION_1, "", SNMP_SEC_LEVEL_NOAUTH}},
+		{"2c", "", {SNMP_VERSION_2c, "", SNMP_SEC_LEVEL_NOAUTH}},
+		{"3", "noauth", {SNMP_VERSION_3, "", SNMP_SEC_LEVEL_NOAUTH}},
+		{"3", "auth", {SNMP_VERSION_3, "", SNMP_SEC_LEVEL_AUTHNOPRIV}},
+		{"3", "priv", {SNMP_VERSION_3, "", SNMP_SEC_LEVEL_AUTHPRIV}},
+	};
+	char version[8] = "", name[65] = "public", level[8] = "";
 
 	(void)token;
-	sscanf(line, "%7s %64s", version, community);
-	if (strcmp(version, "1") == 0)
-		snmpd_trap_settings.version = SNMP_VERSION_1;
-	else if (strcmp(version, "2c") == 0)
-		snmpd_trap_settings.version = SNMP_VERSION_2c;
-	else
-		config_perror("softibTraps takes 1 or 2c, and a community");
-	memcpy(snmpd_trap_settings.community, community, sizeof(community));
+	sscanf(line, "%7s %64s %7s", version, name, level);
+	for (size_t i = 0; i < ARRAY_COUNT(forms); i++)
+		if (strcmp(forms[i].version, version) == 0 && strcmp(forms[i].level, level) == 0) {
+			snmpd_trap_settings = forms[i].settings;
+			memcpy(snmpd_trap_settings.name, name, sizeof(name));
+			return;
+		}
+	config_perror("softibTraps takes 1 or 2c and a community, or 3, a user, and noauth, auth "
+		      "or priv");
 }
 
 void snmpd_config_register(void)
 {
-	register_app_config_handler("softibTraps", parse_traps, NULL, "1|2c COMMUNITY");
+	register_app_config_handler("softibTraps", parse_traps, NULL,
+				    "1|2c COMMUNITY, or 3 USER noauth|auth|priv");
 }
 
 /* A directive of net-snmp, as from its file. */

@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include "base/attributes.h"
 
-/* How notifications are sent: the directive "softibTraps 1|2c COMMUNITY". */
+/* How notifications are sent: the directive "softibTraps 1|2c COMMUNITY" or "softibTraps 3 USER
+ * noauth|auth|priv". */
 struct snmpd_trap_settings {
-	long version; /* SNMP_VERSION_1 or SNMP_VERSION_2c */
-	char community[65];
+	long version;  /* SNMP_VERSION_1, SNMP_VERSION_2c or SNMP_VERSION_3 */
+	char name[65]; /* the community, or the user */
+	int security_level;
 };
 
 extern struct snmpd_trap_settings snmpd_trap_settings;

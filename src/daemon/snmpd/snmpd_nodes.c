@@ -91,6 +91,7 @@ void snmpd_node_forget_state(struct snmpd_node *node)
 {
 	free(node->bytes);
 	node->bytes = NULL;
+	node->name[0] = '\0';
 	node->state = NULL;
 	node->ports = NULL;
 	node->pkeys = NULL;
@@ -109,6 +110,25 @@ bool snmpd_node_set_text(struct snmpd_node *node, enum snmp_text text, const cha
 	snmpd_node_forget_state(node);
 	return snmpd_link_ask(&question, &answer, sizeof(answer)) == sizeof(answer) &&
 	       answer.error == 0 && snmpd_node_refresh(node);
+}
+
+/* The name of a walk's messages is asked as often as the state. */
+bool snmpd_node_has_name(struct snmpd_node *node, const char *name, size_t byte_count)
+{
+	struct snmp_state_question question = {.kind = SNMP_STATE_CHECK_NAME,
+					       .node_guid = node->guid};
+	struct snmp_node_state answer;
+
+	if (byte_count == 0 || byte_count >= sizeof(question.value) ||
+	    memchr(name, '\0', byte_count) || !snmpd_node_refresh(node))
+		return false;
+	memcpy(question.value, name, byte_count);
+	if (strcmp(node->name, question.value) == 0)
+		return true;
+	if (snmpd_link_ask(&question, &answer, sizeof(answer)) != sizeof(answer) || answer.error)
+		return false;
+	memcpy(node->name, question.value, sizeof(node->name));
+	return true;
 }
 
 static bool has_port_0(const struct snmpd_node *node)

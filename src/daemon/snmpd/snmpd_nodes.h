@@ -19,6 +19,7 @@ struct snmpd_node {
 	const struct snmp_node_state *state;
 	const struct snmp_port_state *ports;
 	const struct snmp_pkey_state *pkeys;
+	char name[SNMP_TEXT_BYTES]; /* one that the node was found to have; empty: none yet */
 	/* Of snmp_get_statistic(), while the node is not the current one. */
 	unsigned statistics[SNMPD_STATISTICS_MAX];
 	bool is_known; /* its engine ID has its users */
@@ -36,6 +37,9 @@ MUST_USE bool snmpd_node_refresh(struct snmpd_node *node);
 void snmpd_node_forget_state(struct snmpd_node *node);
 MUST_USE bool snmpd_node_set_text(struct snmpd_node *node, enum snmp_text text, const char *value,
 				  size_t byte_count);
+
+/* Whether softib's commands find the node by this name. */
+MUST_USE bool snmpd_node_has_name(struct snmpd_node *node, const char *name, size_t byte_count);
 
 /* ifIndex: the port number; port 0 of a switch comes last. */
 unsigned snmpd_node_if_index(const struct snmpd_node *node, unsigned port_number);

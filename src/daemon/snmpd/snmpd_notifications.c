@@ -11,6 +11,7 @@
 #include "daemon/snmpd/mib_table.h"
 #include "daemon/snmpd/snmpd_config.h"
 #include "daemon/snmpd/snmpd_link.h"
+#include "wire/snmp_engine_id.h"
 
 enum { VARIABLES_MAX = 8 };
 
@@ -57,16 +58,58 @@ static int transport_close(netsnmp_transport *transport)
 	return 0;
 }
 
+/* The session that all notifications are sent by. */
+static netsnmp_session *sender;
+
+static void name_sender(netsnmp_session *session)
+{
+	struct snmpd_trap_settings *settings = &snmpd_trap_settings;
+
+	session->version = settings->version;
+	if (settings->version != SNMP_VERSION_3) {
+		session->community = (u_char *)settings->name;
+		session->community_len = strlen(settings->name);
+		return;
+	}
+	session->securityModel = SNMP_SEC_MODEL_USM;
+	session->securityLevel = settings->security_level;
+	session->securityName = settings->name;
+	session->securityNameLen = strlen(settings->name);
+	/* Its user is that of each node's engine ID (createUser), and nobody has to be asked for
+	 * that: who sends a trap is the authoritative engine (RFC 3412 6). */
+	session->flags |= SNMP_FLAGS_DONT_PROBE | SNMP_FLAGS_USER_CREATED;
+}
+
+static bool set_engine_id(u_char **id, size_t *byte_count, uint64_t node_guid)
+{
+	u_char *made = malloc(SNMP_ENGINE_ID_BYTES);
+
+	if (!made)
+		return false;
+	snmp_engine_id_encode(node_guid, made);
+	free(*id);
+	*id = made;
+	*byte_count = SNMP_ENGINE_ID_BYTES;
+	return true;
+}
+
+/* The session sends for one node after the other. */
+static bool send_from(const struct snmpd_node *node)
+{
+	return sender->version != SNMP_VERSION_3 ||
+	       (set_engine_id(&sender->securityEngineID, &sender->securityEngineIDLen,
+			      node->guid) &&
+		set_engine_id(&sender->contextEngineID, &sender->contextEngineIDLen, node->guid));
+}
+
 bool snmpd_notifications_start(void)
 {
-	const struct snmpd_trap_settings *settings = &snmpd_trap_settings;
+	long version = snmpd_trap_settings.version;
 	netsnmp_transport *transport = calloc(1, sizeof(*transport));
-	netsnmp_session session, *added = NULL;
+	netsnmp_session session;
 
 	snmp_sess_init(&session);
-	session.version = settings->version;
-	session.community = (u_char *)(uintptr_t)settings->community;
-	session.community_len = strlen(settings->community);
+	name_sender(&session);
 	if (transport) {
 		transport->domain = netsnmpUDPDomain;
 		transport->domain_length = (int)netsnmpUDPDomain_len;
@@ -76,14 +119,13 @@ bool snmpd_notifications_start(void)
 		transport->f_recv = transport_receive;
 		transport->f_send = transport_send;
 		transport->f_close = transport_close;
-		added = snmp_add(&session, transport, NULL, NULL);
+		sender = snmp_add(&session, transport, NULL, NULL);
 	}
 	/* A trap of version 1 has an agent's IPv4 address. A node has none. */
 	netsnmp_ds_set_string(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_TRAP_ADDR, "0.0.0.0");
-	if (!added ||
-	    !add_trap_session(added,
-			      settings->version == SNMP_VERSION_1 ? SNMP_MSG_TRAP : SNMP_MSG_TRAP2,
-			      0, (int)settings->version)) {
+	if (!sender ||
+	    !add_trap_session(sender, version == SNMP_VERSION_1 ? SNMP_MSG_TRAP : SNMP_MSG_TRAP2, 0,
+			      (int)version)) {
 		snmpd_link_log("net-snmp has no room for notifications");
 		return false;
 	}
@@ -159,7 +201,7 @@ void snmpd_notifications_send(const struct snmpd_node *node, const struct snmp_e
 	else
 		add_link(&list, node, event);
 	add(&list, sys_name, ARRAY_COUNT(sys_name), ASN_OCTET_STR, name, strlen(name));
-	if (list)
+	if (list && send_from(node))
 		send_v2trap(list);
 	snmp_free_varbind(list);
 }

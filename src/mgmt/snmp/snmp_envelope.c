@@ -32,8 +32,8 @@ bool ber_element_read(const uint8_t *bytes, size_t byte_count, struct ber_elemen
 	return true;
 }
 
-/* Reads an element of this tag whose contents are all there, and advances behind its header. */
-static bool enter(const uint8_t **bytes, size_t *byte_count, uint8_t tag, size_t *ret_content_bytes)
+bool ber_element_enter(const uint8_t **bytes, size_t *byte_count, uint8_t tag,
+		       size_t *ret_content_bytes)
 {
 	struct ber_element element;
 
@@ -50,7 +50,8 @@ static bool read_version(const uint8_t **bytes, size_t *byte_count, unsigned *re
 {
 	size_t content_bytes;
 
-	if (!enter(bytes, byte_count, BER_INTEGER, &content_bytes) || content_bytes != 1)
+	if (!ber_element_enter(bytes, byte_count, BER_INTEGER, &content_bytes) ||
+	    content_bytes != 1)
 		return false;
 	*ret_version = **bytes;
 	*bytes += 1;
@@ -65,7 +66,7 @@ bool snmp_envelope_read(const uint8_t *message, size_t byte_count,
 	struct ber_element pdu;
 	size_t content_bytes;
 
-	if (!enter(&message, &byte_count, BER_SEQUENCE, &content_bytes) ||
+	if (!ber_element_enter(&message, &byte_count, BER_SEQUENCE, &content_bytes) ||
 	    content_bytes != byte_count || !read_version(&message, &byte_count, &envelope.version))
 		return false;
 	if (envelope.version == SNMP_VERSION_NUMBER_3) {
@@ -73,7 +74,7 @@ bool snmp_envelope_read(const uint8_t *message, size_t byte_count,
 		return true;
 	}
 	if (envelope.version > SNMP_VERSION_NUMBER_2C ||
-	    !enter(&message, &byte_count, BER_OCTET_STRING, &content_bytes))
+	    !ber_element_enter(&message, &byte_count, BER_OCTET_STRING, &content_bytes))
 		return false;
 	envelope.community = message;
 	envelope.community_bytes = content_bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands around a PDU in an SNMP message: SEQUENCE { version, community, PDU } of versions 1
- * and 2c. Nothing inside the PDU is read here; version 3 is passed on unread (management 6.4).
+ * and 2c (management 6.4). Nothing inside the PDU is read here, and of version 3 nothing but the
+ * version; mgmt/snmp/snmp_v3_envelope.h has the rest.
  */
 #ifndef SOFTIB_MGMT_SNMP_SNMP_ENVELOPE_H
 #define SOFTIB_MGMT_SNMP_SNMP_ENVELOPE_H
@@ -32,6 +33,10 @@ struct ber_element {
 /* false: too short for tag and length, an indefinite length, or one of more than four bytes. */
 MUST_USE bool ber_element_read(const uint8_t *bytes, size_t byte_count,
 			       struct ber_element *ret_element);
+
+/* Reads an element of this tag whose contents are all there, and advances behind its header. */
+MUST_USE bool ber_element_enter(const uint8_t **bytes, size_t *byte_count, uint8_t tag,
+				size_t *ret_content_bytes);
 
 struct snmp_envelope {
 	unsigned version;

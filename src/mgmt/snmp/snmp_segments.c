@@ -7,9 +7,10 @@
 #include "mgmt/snmp/snmp_envelope.h"
 #include "wire/smp.h"
 
-/* A message of which some segments are there. */
+/* A message of which some segments are there; is_finished: all were, and its owner has it. */
 struct partial {
 	struct list link;
+	bool is_finished;
 	time_ns due_at;
 	const void *receiver;
 	struct snmp_message message; /* byte_count: 0 until segment 1 says it */
@@ -81,19 +82,32 @@ void snmp_reassembly_init(struct snmp_reassembly *reassembly)
 	list_init(&reassembly->partial);
 }
 
-/* The bytes stay with the caller if it took them. */
 static void end(struct snmp_reassembly *reassembly, struct partial *partial)
 {
 	list_remove(&partial->link);
-	reassembly->partial_count--;
+	if (partial->is_finished)
+		reassembly->finished_count--;
+	else
+		reassembly->partial_count--;
 	free(partial->message.bytes);
 	free(partial);
 }
 
 static void drop(struct snmp_reassembly *reassembly, struct partial *partial)
 {
-	reassembly->dropped_count++;
+	reassembly->dropped_count += !partial->is_finished;
 	end(reassembly, partial);
+}
+
+/* Hands the bytes over. */
+static void finish(struct snmp_reassembly *reassembly, struct partial *partial,
+		   struct snmp_message *ret_message)
+{
+	*ret_message = partial->message;
+	partial->message.bytes = NULL;
+	partial->is_finished = true;
+	reassembly->partial_count--;
+	reassembly->finished_count++;
 }
 
 void snmp_reassembly_release(struct snmp_reassembly *reassembly)
@@ -168,15 +182,25 @@ static struct partial *make(struct snmp_reassembly *reassembly, time_ns now, con
 	return partial;
 }
 
-/* The message that the segment belongs to, made with its first segment. A sender with too many
- * loses its own oldest one; when there are too many in all, the new one is lost. */
-static struct partial *find_or_make(struct snmp_reassembly *reassembly, time_ns now,
-				    const void *receiver, const struct mad_message *mad,
-				    const struct segment *segment)
-{
-	struct partial *oldest = NULL;
-	unsigned count = 0;
+/* What a sender has here. */
+struct share {
+	unsigned partial_count, finished_count;
+	struct partial *oldest_partial, *oldest_finished;
+};
 
+static void count(struct share *share, struct partial *partial)
+{
+	if (partial->is_finished && share->finished_count++ == 0)
+		share->oldest_finished = partial;
+	if (!partial->is_finished && share->partial_count++ == 0)
+		share->oldest_partial = partial;
+}
+
+static struct partial *find(const struct snmp_reassembly *reassembly, const void *receiver,
+			    const struct mad_message *mad, const struct segment *segment,
+			    struct share *ret_share)
+{
+	*ret_share = (struct share){0};
 	list_for_each (link, &reassembly->partial) {
 		struct partial *partial = partial_of(link);
 
@@ -187,12 +211,38 @@ static struct partial *find_or_make(struct snmp_reassembly *reassembly, time_ns 
 		    partial->message.direction ==
 			    (enum snmp_direction)segment->mad.attribute_modifier)
 			return partial;
-		if (!oldest)
-			oldest = partial;
-		count++;
+		count(ret_share, partial);
 	}
-	if (count >= SNMP_PARTIAL_PER_SENDER)
-		drop(reassembly, oldest);
+	return NULL;
+}
+
+static void forget_oldest_finished(struct snmp_reassembly *reassembly)
+{
+	list_for_each_safe (link, &reassembly->partial)
+		if (partial_of(link)->is_finished) {
+			end(reassembly, partial_of(link));
+			return;
+		}
+}
+
+/* The message that the segment belongs to, made with its first segment. A sender with too many
+ * loses its own oldest one; when there are too many in all, the new one is lost. What was finished
+ * longest ago is forgotten first. */
+static struct partial *find_or_make(struct snmp_reassembly *reassembly, time_ns now,
+				    const void *receiver, const struct mad_message *mad,
+				    const struct segment *segment)
+{
+	struct share share;
+	struct partial *partial = find(reassembly, receiver, mad, segment, &share);
+
+	if (partial)
+		return partial;
+	if (share.partial_count >= SNMP_PARTIAL_PER_SENDER)
+		drop(reassembly, share.oldest_partial);
+	if (share.finished_count >= SNMP_FINISHED_PER_SENDER)
+		end(reassembly, share.oldest_finished);
+	if (reassembly->finished_count >= SNMP_FINISHED_MAX)
+		forget_oldest_finished(reassembly);
 	if (reassembly->partial_count >= SNMP_PARTIAL_MAX) {
 		reassembly->dropped_count++;
 		return NULL;
@@ -280,7 +330,7 @@ bool snmp_reassembly_receive(struct snmp_reassembly *reassembly, time_ns now, co
 		return false;
 	}
 	partial = find_or_make(reassembly, now, receiver, mad, &segment);
-	if (!partial)
+	if (!partial || partial->is_finished)
 		return false;
 	if (segment.mad.attribute_id == ATTRIBUTE_COMMUNITY_INFO) {
 		partial->has_community = true;
@@ -292,8 +342,6 @@ bool snmp_reassembly_receive(struct snmp_reassembly *reassembly, time_ns now, co
 	}
 	if (!is_complete(partial))
 		return false;
-	*ret_message = partial->message;
-	partial->message.bytes = NULL;
-	end(reassembly, partial);
+	finish(reassembly, partial, ret_message);
 	return true;
 }

@@ -23,6 +23,8 @@
 enum {
 	SNMP_PARTIAL_MAX = 256,	      /* messages that are not complete yet */
 	SNMP_PARTIAL_PER_SENDER = 16, /* of one LID and QP to one port */
+	SNMP_FINISHED_MAX = 256,      /* messages that were complete within SNMP_REASSEMBLY_TIME */
+	SNMP_FINISHED_PER_SENDER = 16,
 };
 
 #define SNMP_REASSEMBLY_TIME SECONDS(1)
@@ -46,9 +48,13 @@ unsigned snmp_segment_count(const struct snmp_message *message);
 void snmp_segment_make(const struct snmp_message *message, unsigned number,
 		       struct mad_message *ret_mad);
 
+/* A message that is complete is remembered for a while, so that segments which the network repeats
+ * do not make it twice: a request that is served twice gets two answers, and segments of both would
+ * make one (management 6.4 gives them the same ids). */
 struct snmp_reassembly {
-	struct list partial; /* the oldest first */
+	struct list partial; /* and finished; the oldest first */
 	unsigned partial_count;
+	unsigned finished_count;
 	uint64_t dropped_count; /* messages that were malformed, too many or too late */
 };
 

@@ -20,6 +20,14 @@ def request(number, variables, tag=0xA1, version=1):
     return element(0x30, element(2, bytes([version])) + element(4, b"public@" + node.encode()) + pdu)
 
 
+def discovery(context):
+    """What a manager of version 3 asks first, with the node as the context."""
+    security = element(0x30, element(4, b"") + element(2, b"\0") + element(2, b"\0") + element(4, b"") * 3)
+    header = element(0x30, element(2, b"\1") + element(2, b"\0\xff\xe3") + element(4, b"\4") + element(2, b"\3"))
+    pdu = element(0xA0, element(2, b"\1") + element(2, b"\0") + element(2, b"\0") + element(0x30, b""))
+    return element(0x30, element(2, b"\3") + header + element(4, security) + element(0x30, element(4, b"") + element(4, context) + pdu))
+
+
 def send(message):
     try:
         manager.send(message)
@@ -41,11 +49,14 @@ else:
                     request(9, element(0x30, element(6, b"\x2b" + b"\x01" * 140) + element(5, b""))), request(10, variable, tag=0xA2), request(11, variable, version=9),
                     b"\xff" * 60000]:
         send(message)
+    for context in [b"\0", b"a\0b", b"\xff\xfe", b"x" * 127, b"x" * 128, b"x" * 60000, node.encode() + b"\0"]:
+        send(discovery(context))
     generator = random.Random(7)
-    for cut in range(len(good)):
-        send(good[:cut])
-    for _ in range(3000):
-        changed = bytearray(good)
-        for _ in range(generator.randrange(1, 4)):
-            changed[generator.randrange(len(changed))] = generator.randrange(256)
-        send(bytes(changed))
+    for whole in [good, discovery(node.encode())]:
+        for cut in range(len(whole)):
+            send(whole[:cut])
+        for _ in range(3000):
+            changed = bytearray(whole)
+            for _ in range(generator.randrange(1, 4)):
+                changed[generator.randrange(len(changed))] = generator.randrange(256)
+            send(bytes(changed))

@@ -14,6 +14,8 @@
 
 enum { SEGMENTS_MAX = SNMP_SEGMENT_MAX + 1 };
 
+#define TRANSACTION_ID 0x0000000700000009
+
 static uint8_t content[SNMP_MESSAGE_BYTES_MAX + 1];
 static struct mad_message segments[SEGMENTS_MAX];
 static int receiver;
@@ -28,7 +30,7 @@ static struct snmp_message message_of(size_t byte_count)
 	put_be16(content + 2, (uint16_t)(byte_count - 4));
 	return (struct snmp_message){
 		.address = {.lid = 5, .qpn = 1},
-		.transaction_id = 0x0000000700000009,
+		.transaction_id = TRANSACTION_ID,
 		.raddress = 0x11223344,
 		.source_lid = 5,
 		.direction = SNMP_TO_AGENT,
@@ -53,16 +55,21 @@ static bool give(struct snmp_reassembly *reassembly, unsigned number, struct snm
 	return snmp_reassembly_receive(reassembly, 0, &receiver, &segments[number], ret);
 }
 
-static void expect_whole(const struct snmp_message *got, size_t byte_count)
+static void expect_whole_of(const struct snmp_message *got, uint16_t lid, size_t byte_count)
 {
 	assert_int_equal(got->byte_count, byte_count);
 	assert_memory_equal(got->bytes, content, byte_count);
 	assert_int_equal(got->community_bytes, 6);
 	assert_memory_equal(got->community, "public", 6);
-	assert_int_equal(got->transaction_id, 0x0000000700000009);
+	assert_int_equal(got->transaction_id & ~0xffffull, TRANSACTION_ID & ~0xffffull);
 	assert_int_equal(got->raddress, 0x11223344);
-	assert_int_equal(got->address.lid, 5);
+	assert_int_equal(got->address.lid, lid);
 	free(got->bytes);
+}
+
+static void expect_whole(const struct snmp_message *got, size_t byte_count)
+{
+	expect_whole_of(got, 5, byte_count);
 }
 
 static void test_segments_have_the_bytes_of_the_table(void **state)
@@ -96,8 +103,10 @@ static void test_every_length_round_trips(void **state)
 	snmp_reassembly_init(&reassembly);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct snmp_message message = message_of(sizes[i]);
-		unsigned count = cut(&message);
+		unsigned count;
 
+		message.transaction_id += i;
+		count = cut(&message);
 		for (unsigned number = 0; number + 1 < count; number++)
 			assert_false(give(&reassembly, number, &got));
 		assert_true(give(&reassembly, count - 1, &got));
@@ -145,6 +154,69 @@ static void test_reordered_and_doubled_segments_make_one_message(void **state)
 		assert_int_equal(reassembly.partial_count, 0);
 		snmp_reassembly_release(&reassembly);
 	}
+}
+
+/* All segments of a request, twice: it is served once, so it gets one answer. */
+static void test_a_repeated_message_comes_once(void **state)
+{
+	struct snmp_message message = message_of(500), got;
+	struct snmp_reassembly reassembly;
+	unsigned count = cut(&message);
+
+	(void)state;
+	snmp_reassembly_init(&reassembly);
+	for (unsigned number = 0; number < count; number++)
+		assert_int_equal(give(&reassembly, number, &got), number + 1 == count);
+	expect_whole(&got, 500);
+	for (unsigned number = 0; number < count; number++)
+		assert_false(give(&reassembly, number, &got));
+	assert_int_equal(reassembly.partial_count, 0);
+	assert_int_equal(reassembly.finished_count, 1);
+	assert_int_equal(reassembly.dropped_count, 0);
+	/* Later the ids may be used for another message. */
+	snmp_reassembly_expire(&reassembly, SNMP_REASSEMBLY_TIME);
+	assert_int_equal(reassembly.finished_count, 0);
+	assert_int_equal(reassembly.dropped_count, 0);
+	for (unsigned number = 0; number + 1 < count; number++)
+		assert_false(give(&reassembly, number, &got));
+	assert_true(give(&reassembly, count - 1, &got));
+	expect_whole(&got, 500);
+	snmp_reassembly_release(&reassembly);
+}
+
+static bool give_whole(struct snmp_reassembly *reassembly, uint16_t lid, uint32_t number)
+{
+	struct snmp_message message = message_of(100), got;
+
+	message.transaction_id = TRANSACTION_ID + number;
+	message.address.lid = lid;
+	assert_int_equal(cut(&message), 2);
+	assert_false(give(reassembly, 0, &got));
+	if (!give(reassembly, 1, &got))
+		return false;
+	expect_whole_of(&got, lid, 100);
+	return true;
+}
+
+/* However many messages were complete, few are remembered, and none is refused for them. */
+static void test_finished_messages_are_bounded(void **state)
+{
+	struct snmp_reassembly reassembly;
+
+	(void)state;
+	snmp_reassembly_init(&reassembly);
+	for (uint32_t number = 0; number < 1000; number++) {
+		assert_true(give_whole(&reassembly, 5, number));
+		assert_true(reassembly.finished_count <= SNMP_FINISHED_PER_SENDER);
+	}
+	for (uint16_t lid = 6; lid < 1000; lid++) {
+		assert_true(give_whole(&reassembly, lid, 0));
+		assert_true(reassembly.finished_count <= SNMP_FINISHED_MAX);
+	}
+	assert_int_equal(reassembly.finished_count, SNMP_FINISHED_MAX);
+	assert_int_equal(reassembly.dropped_count, 0);
+	snmp_reassembly_release(&reassembly);
+	assert_int_equal(reassembly.finished_count, 0);
 }
 
 static void test_a_lost_segment_loses_the_message_in_time(void **state)
@@ -307,6 +379,8 @@ int main(void)
 		cmocka_unit_test(test_every_length_round_trips),
 		cmocka_unit_test(test_empty_and_too_long_messages_have_no_segments),
 		cmocka_unit_test(test_reordered_and_doubled_segments_make_one_message),
+		cmocka_unit_test(test_a_repeated_message_comes_once),
+		cmocka_unit_test(test_finished_messages_are_bounded),
 		cmocka_unit_test(test_a_lost_segment_loses_the_message_in_time),
 		cmocka_unit_test(test_foreign_segments_do_not_mix),
 		cmocka_unit_test(test_malformed_segments_are_dropped),
