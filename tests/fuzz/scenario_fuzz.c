@@ -3,11 +3,13 @@
  * reason. */
 #include "fuzz/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include "base/attributes.h"
+#include "fuzz/text_pieces.h"
 #include "sim/scenario.h"
 
-/* Random bytes seldom make words: every third byte picks one of these. */
+enum { TEXT_BYTES_MAX = 8192 };
+
 static const char *const words[] = {
 	"topology ", "star:2\n", "flow ", "from ", "to ",    "h1 ",    "service ",
 	"load\n",    "at ",	 "1ms ",  "link ", "down ",  "fault ", "drop=",
@@ -17,27 +19,15 @@ static const char *const words[] = {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {
-	char *text = malloc(byte_count * 12 + 1);
+	static char text[TEXT_BYTES_MAX];
 	struct scenario_error error = {0};
 	struct scenario scenario;
-	size_t length = 0;
+	size_t length =
+		text_from_pieces(bytes, byte_count, words, ARRAY_COUNT(words), text, sizeof(text));
 
-	if (!text)
-		return 0;
-	for (size_t i = 0; i < byte_count; i++) {
-		const char *word = words[bytes[i] % (sizeof(words) / sizeof(words[0]))];
-
-		if (bytes[i] & 0x80) {
-			memcpy(text + length, word, strlen(word));
-			length += strlen(word);
-		} else {
-			text[length++] = (char)bytes[i];
-		}
-	}
 	if (scenario_read(text, length, &scenario, &error) == 0)
 		scenario_release(&scenario);
 	else
 		MUST_HOLD(error.reason[0] && memchr(error.reason, '\0', sizeof(error.reason)));
-	free(text);
 	return 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target: topology texts. Bytes choose lines and pieces of lines, so that most of the text is
- * nearly right. The text is built or refused with a reason; a built topology has cables with two
- * ends.
+ * Fuzz target: topology texts, as they come and from pieces of lines. The text is built or refused
+ * with a reason; a built topology has cables with two ends.
  */
 #include "fuzz/fuzz.h"
 
@@ -11,6 +10,7 @@
 #include "base/attributes.h"
 #include "fabric/fabric.h"
 #include "fabric/topology/topology.h"
+#include "fuzz/text_pieces.h"
 
 enum { TEXT_BYTES_MAX = 4096 };
 
@@ -67,28 +67,6 @@ static bool deliver(void *context, struct port *port, struct frame *frame)
 	return true;
 }
 
-static size_t compose(const uint8_t *bytes, size_t byte_count, char *ret_text)
-{
-	size_t length = 0;
-
-	for (size_t i = 0; i < byte_count; i++) {
-		/* Most bytes choose a piece; some are copied. */
-		const char *piece = pieces[bytes[i] % ARRAY_COUNT(pieces)];
-		size_t piece_bytes = strlen(piece);
-
-		if (bytes[i] >= 240) {
-			ret_text[length] = (char)bytes[i ? i - 1 : 0];
-			length++;
-		} else if (length + piece_bytes < TEXT_BYTES_MAX) {
-			memcpy(ret_text + length, piece, piece_bytes);
-			length += piece_bytes;
-		}
-		if (length + 64 > TEXT_BYTES_MAX)
-			break;
-	}
-	return length;
-}
-
 static void read_text(const char *text, size_t byte_count)
 {
 	const struct fabric_owner owner = {.deliver = deliver};
@@ -119,7 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {
 	static char text[TEXT_BYTES_MAX];
 
-	read_text(text, compose(bytes, byte_count < 64 ? byte_count : 64, text));
+	read_text(text, text_from_pieces(bytes, byte_count < 64 ? byte_count : 64, pieces,
+					 ARRAY_COUNT(pieces), text, sizeof(text)));
 	read_text((const char *)bytes, byte_count);
 	return 0;
 }

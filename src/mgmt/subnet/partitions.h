@@ -69,7 +69,8 @@ struct partitions {
 
 /* Default=0x7fff,ipoib:ALL=full; -ENOMEM. */
 MUST_USE int partitions_init_default(struct partitions *partitions);
-/* Changes nothing on error. -EINVAL: the error is filled in. -ENOMEM. */
+/* Fills new partitions; on error there is nothing to release. -EINVAL: the error is filled in.
+ * -ENOMEM. */
 MUST_USE int partitions_parse(struct partitions *partitions, const char *text, size_t text_bytes,
 			      struct policy_error *ret_error);
 void partitions_release(struct partitions *partitions);
