@@ -4,19 +4,21 @@
 #include "mgmt/agents/gs_agent.h"
 
 #include <string.h>
+#include "mgmt/agents/class_notices.h"
 #include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/io_unit.h"
 
-enum { CAPABILITY_TRAPS = 1 << 0 }; /* IsTrapSupported of ClassPortInfo */
+/* IsTrapSupported and IsGetSetNoticeSupported of ClassPortInfo. */
+enum { CAPABILITIES = 1 << 0 | 1 << 1 };
 
 static enum mad_status class_port_info_get(const struct gs_request *request, uint8_t *ret_data)
 {
-	return class_port_info_show(request, CAPABILITY_TRAPS, ret_data);
+	return class_port_info_show(request, CAPABILITIES, ret_data);
 }
 
 static enum mad_status class_port_info_set(const struct gs_request *request, uint8_t *ret_data)
 {
-	return class_port_info_change(request, CAPABILITY_TRAPS, ret_data);
+	return class_port_info_change(request, CAPABILITIES, ret_data);
 }
 
 static struct io_unit *unit_of(const struct gs_request *request)
@@ -192,6 +194,7 @@ static enum mad_status diag_code_get(const struct gs_request *request, uint8_t *
 
 static const struct gs_attribute device_rows[] = {
 	{ATTRIBUTE_CLASS_PORT_INFO, class_port_info_get, class_port_info_set},
+	{ATTRIBUTE_NOTICE, class_notice_get, class_notice_set},
 	{ATTRIBUTE_IO_UNIT_INFO, io_unit_info_get, NULL},
 	{ATTRIBUTE_IO_CONTROLLER_PROFILE, profile_get, NULL},
 	{ATTRIBUTE_SERVICE_ENTRIES, service_entries_get, NULL},
