@@ -114,8 +114,9 @@ static enum baseboard_status run_command(const struct gs_request *request,
 		return BASEBOARD_ERROR;
 	if (!baseboard_message_decode(request->data, &command))
 		return BASEBOARD_ILLEGAL_PARAMETER;
-	status = baseboard_command_run(baseboard, request->now, request->header.attribute_id,
-				       command.parameters, command.parameter_count, ret_answer);
+	status = baseboard_command_run(request->environment->memory, baseboard, request->now,
+				       request->header.attribute_id, command.parameters,
+				       command.parameter_count, ret_answer);
 	baseboard_changed(request->environment, baseboard, request->now);
 	return status;
 }

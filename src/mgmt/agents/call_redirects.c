@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* REJ and SIDR_REP of a port that redirects communication management (management 7.1). */
+/* REJ and SIDR_REP of a port whose connection manager does not see the call (management 7.1). */
 #include "mgmt/agents/call_redirects.h"
 
 #include <string.h>
 #include "base/bytes.h"
+#include "mgmt/agents/io_unit.h"
 #include "wire/cm_connect.h"
 #include "wire/cm_sidr.h"
 #include "wire/smp.h"
@@ -98,4 +99,27 @@ bool call_redirect_answer(const struct redirect *redirect, const struct mad_mess
 	if (get_be16(call->bytes + MAD_ATTRIBUTE_ID_OFFSET) == CM_REQ)
 		return reject(redirect, call, ret_answer);
 	return answer_service(redirect, call, ret_answer);
+}
+
+bool call_finds_controller_off(const struct agent_memory *memory, const struct node *node,
+			       const struct mad_message *call, struct mad_message *ret_answer)
+{
+	const uint8_t *data = call->bytes + CM_DATA_OFFSET;
+	bool is_req = get_be16(call->bytes + MAD_ATTRIBUTE_ID_OFFSET) == CM_REQ;
+	/* ServiceID has the same place in both. */
+	uint64_t service_id = get_be64(data + 8);
+	const struct cm_rej rej = {.remote_comm_id = get_be32(data),
+				   .answered = CM_ANSWERED_REQ,
+				   .reason = CM_REJECT_INVALID_SERVICE_ID};
+	const struct cm_sidr_rep rep = {.request_id = get_be32(data),
+					.status = CM_SIDR_UNSUPPORTED,
+					.service_id = service_id};
+
+	if (!io_unit_lacks_power_for(memory, node, service_id))
+		return false;
+	if (is_req)
+		cm_rej_encode(&rej, start_answer(call, CM_REJ, ret_answer));
+	else
+		cm_sidr_rep_encode(&rep, start_answer(call, CM_SIDR_REP, ret_answer));
+	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Redirection of communication management: the answers to REQ and SIDR_REQ of a port that redirects
- * them (management 7.1). Its messages are Sends, so the status of the MAD can't say it. */
+/* Calls (REQ, SIDR_REQ) that a port answers before the host's connection manager: it redirects
+ * them, or the I/O controller that they are for is switched off (management 7.1). They are Sends,
+ * so no status of a MAD can say it. */
 #ifndef SOFTIB_MGMT_AGENTS_CALL_REDIRECTS_H
 #define SOFTIB_MGMT_AGENTS_CALL_REDIRECTS_H
 
@@ -14,5 +15,11 @@ bool mad_is_call(const uint8_t mad[static MAD_BYTES]);
  * pass. */
 MUST_USE bool call_redirect_answer(const struct redirect *redirect, const struct mad_message *call,
 				   struct mad_message *ret_answer);
+
+/* REJ 8, or SIDR_REP with "service ID not supported", if the service is one of a controller of this
+ * node that is switched off. false: it is not. */
+MUST_USE bool call_finds_controller_off(const struct agent_memory *memory, const struct node *node,
+					const struct mad_message *call,
+					struct mad_message *ret_answer);
 
 #endif

@@ -42,8 +42,8 @@ static enum mad_status io_unit_info_get(const struct gs_request *request, uint8_
 	       IO_CONTROLLER_LIST_BYTES);
 	for (unsigned slot = 1; slot <= info.max_controllers; slot++)
 		io_slot_state_put(ret_data, slot,
-				  io_unit_controller(unit, slot) ? IO_SLOT_HAS_CONTROLLER
-								 : IO_SLOT_EMPTY);
+				  io_unit_powered(unit, slot) ? IO_SLOT_HAS_CONTROLLER
+							      : IO_SLOT_EMPTY);
 	return MAD_STATUS_OK;
 }
 
@@ -53,7 +53,7 @@ static enum mad_status find_controller(const struct gs_request *request, uint32_
 {
 	if (slot < 1 || slot > io_unit_slot_count(request->environment->memory, request->node))
 		return MAD_STATUS_BAD_FIELD;
-	*ret_controller = io_unit_controller(unit_of(request), slot);
+	*ret_controller = io_unit_powered(unit_of(request), slot);
 	return *ret_controller ? MAD_STATUS_OK : (enum mad_status)DEVICE_STATUS_NO_RESPONSE;
 }
 

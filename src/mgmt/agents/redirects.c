@@ -176,12 +176,11 @@ static void answer_redirect(const struct redirect *redirect, const struct mad_me
 	class_port_info_encode(&place, ret_answer->bytes + offset);
 }
 
-bool gsi_turns_away(const struct agent_environment *environment, const struct port *port,
-		    time_ns now, const struct mad_message *request, struct mad_message *ret_answer)
+static bool is_redirected_or_busy(const struct agent_memory *memory, const struct port *port,
+				  time_ns now, const struct mad_message *request,
+				  struct mad_message *ret_answer)
 {
-	const struct agent_memory *memory = environment->memory;
-
-	if (!memory || (list_is_empty(&memory->redirects) && list_is_empty(&memory->gsi_rates)))
+	if (list_is_empty(&memory->redirects) && list_is_empty(&memory->gsi_rates))
 		return false;
 
 	bool is_call = mad_is_call(request->bytes);
@@ -205,6 +204,18 @@ bool gsi_turns_away(const struct agent_environment *environment, const struct po
 	else
 		smp_answer_make(request, MAD_STATUS_BUSY, ret_answer);
 	return true;
+}
+
+bool gsi_turns_away(const struct agent_environment *environment, const struct port *port,
+		    time_ns now, const struct mad_message *request, struct mad_message *ret_answer)
+{
+	const struct agent_memory *memory = environment->memory;
+
+	if (!memory)
+		return false;
+	return is_redirected_or_busy(memory, port, now, request, ret_answer) ||
+	       (mad_is_call(request->bytes) &&
+		call_finds_controller_off(memory, port->node, request, ret_answer));
 }
 
 void redirects_forget(struct agent_memory *memory, const struct node *node)

@@ -10,6 +10,7 @@
 #include "agent_fixture.h"
 #include "base/bytes.h"
 #include "mgmt/agents/call_redirects.h"
+#include "mgmt/agents/io_unit.h"
 #include "wire/cm_message.h"
 
 /* MADs without the zeros that follow. The LID that sent them is 4. */
@@ -173,6 +174,32 @@ static void test_a_busy_port_redirects_calls_or_takes_them(void **state)
 	assert_int_equal(fixture.answer.bytes[17], CM_REJ);
 }
 
+/* Nobody connects to a controller that is switched off: REJ 8, or status 1. */
+static void test_calls_to_a_controller_without_power_are_refused(void **state)
+{
+	struct io_service_entry services[] = {{.name = "disk", .id = 0x01061b58},
+					      {.name = "console", .id = 0x01111b58}};
+	struct io_controller controller = {.profile = {.service_entries = 2}, .services = services};
+	static const uint8_t rej[] = {0, 0, 0, 0, 0x12, 0x34, 0x56, 0x78, 0, 0, 0, 8};
+	static const uint8_t rep[] = {0xaa, 0xbb, 0xcc, 0xdd, 1, 0, 0, 0,    0,	   0,
+				      0,    0,	  0,	0,    0, 0, 1, 0x11, 0x1b, 0x58};
+	unsigned slot;
+
+	(void)state;
+	assert_int_equal(
+		io_unit_plug(&fixture.environment, &fixture.adapter, 0, &controller, 2, &slot), 0);
+	assert_false(is_redirected(req));
+	assert_int_equal(io_unit_set_power(&fixture.memory, &fixture.adapter, 0, 2, POWER_OFF), 0);
+	assert_true(is_redirected(req));
+	assert_int_equal(fixture.answer.bytes[17], CM_REJ);
+	assert_memory_equal(fixture.answer.bytes + 24, rej, sizeof(rej));
+	assert_true(is_redirected(sidr_req));
+	assert_int_equal(fixture.answer.bytes[17], CM_SIDR_REP);
+	assert_memory_equal(fixture.answer.bytes + 24, rep, sizeof(rep));
+	assert_int_equal(io_unit_set_power(&fixture.memory, &fixture.adapter, 0, 2, POWER_ON), 0);
+	assert_false(is_redirected(req));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +210,7 @@ int main(void)
 		TEST(test_other_messages_pass),
 		TEST(test_class_port_info_names_the_place_too),
 		TEST(test_a_busy_port_redirects_calls_or_takes_them),
+		TEST(test_calls_to_a_controller_without_power_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,23 @@ static void test_controller_that_failed_shows_its_code_only(void **state)
 	assert_int_equal(get(0x11, 3), 0);
 }
 
+static void test_a_controller_without_power_shows_as_an_empty_slot(void **state)
+{
+	(void)state;
+	plug();
+	assert_int_equal(io_unit_set_power(&fixture.memory, &fixture.adapter, 0, 3, POWER_OFF), 0);
+	assert_int_equal(get(0x10, 0), 0);
+	assert_int_equal(get_be16(data()), 2); /* ChangeID */
+	assert_int_equal(data()[5], 0x00);     /* slots 3 and 4 */
+	assert_int_equal(get(0x11, 3), DEVICE_STATUS_NO_RESPONSE);
+	assert_int_equal(get(0x12, 0x030000), DEVICE_STATUS_NO_RESPONSE);
+	assert_int_equal(set(0x21, 3), DEVICE_STATUS_NO_RESPONSE);
+	assert_int_equal(io_unit_set_power(&fixture.memory, &fixture.adapter, 0, 3, POWER_ON), 0);
+	assert_int_equal(get(0x10, 0), 0);
+	assert_int_equal(data()[5], 0x10);
+	assert_int_equal(get(0x11, 3), 0);
+}
+
 static void test_class_port_info_has_traps_and_notices(void **state)
 {
 	(void)state;
@@ -277,6 +294,7 @@ int main(void)
 		TEST(test_controller_without_services),
 		TEST(test_self_test_by_mads),
 		TEST(test_controller_that_failed_shows_its_code_only),
+		TEST(test_a_controller_without_power_shows_as_an_empty_slot),
 		TEST(test_class_port_info_has_traps_and_notices),
 		TEST(test_notices_are_read_and_removed_one_by_one),
 	};
