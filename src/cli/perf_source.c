@@ -144,7 +144,9 @@ static int sweep_here(struct perf_source *source, enum perf_sweep_kind kind)
 	source->manager.options.thresholds = source->thresholds;
 	perf_source_refresh_port(source);
 	if (source->details_port)
-		perf_manager_ask_details(&source->manager, source->details_port);
+		perf_manager_ask_sample(
+			&source->manager, source->details_port,
+			MILLISECONDS(kind == PERF_SWEEP_READ ? source->sample_ms : 0));
 	if (kind == PERF_SWEEP_CLEAR)
 		perf_manager_ask_clear(&source->manager);
 	else
@@ -204,6 +206,8 @@ static int sweep_in_softibd(struct perf_source *source, enum perf_sweep_kind kin
 		json_object_set(request, "thresholds", source->changed_thresholds);
 	if (source->details_port)
 		json_object_set_new(request, "details", json_string(source->details_port));
+	if (source->sample_ms && kind == PERF_SWEEP_READ)
+		json_object_set_new(request, "sample_ms", json_integer(source->sample_ms));
 	if (source->interval_seconds >= 0)
 		json_object_set_new(request, "interval", json_integer(source->interval_seconds));
 

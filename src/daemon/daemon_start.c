@@ -95,7 +95,7 @@ static int start_performance_manager(struct daemon *daemon)
 
 	if (daemon->options.perf_interval)
 		error = managers_start_perf(&daemon->managers, &daemon->mads,
-					  daemon->options.perf_interval);
+					    daemon->options.perf_interval);
 	return error == -ENODEV ? 0 : error;
 }
 

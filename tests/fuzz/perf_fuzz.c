@@ -110,7 +110,7 @@ static void sweep(struct perf_manager *manager, time_ns *now, struct input *inpu
 {
 	struct mad_message messages[BATCH];
 
-	perf_manager_ask_details(manager, "h1:1");
+	perf_manager_ask_sample(manager, "h1:1", MILLISECONDS(1));
 	for (unsigned turn = 0; turn < TURNS_MAX && !perf_manager_is_idle(manager); turn++) {
 		unsigned count = perf_manager_transmit(manager, *now, BATCH, messages);
 		time_ns deadline = perf_manager_deadline(manager);

@@ -3,7 +3,7 @@
  * Commands of the built-in performance manager.
  *
  *   {"command":"perf-sweep","clear":bool,"thresholds":{"symbol_error":10,...},"interval":SECONDS,
- *	"details":"h1:1"}
+ *	"details":"h1:1","sample_ms":N}
  *	-> "numbers": of each subnet the sweep that has begun or is to follow; the fields may be
  *	left out. A report has the numbers of the sweeps that have ended.
  *   {"command":"perf-report","part":"summary","top":N,"from":N} -> the part, as in
@@ -57,13 +57,13 @@ static bool read_interval(const json_t *request, int64_t *ret_seconds, struct re
 }
 
 /* Returns the number of the sweep that will have done all that the request asks for. */
-static uint64_t ask_sweep(struct perf_manager *manager, const json_t *request)
+static uint64_t ask_sweep(struct perf_manager *manager, const json_t *request, uint32_t sample_ms)
 {
 	const char *details = json_string_value(json_object_get(request, "details"));
 	uint64_t number = perf_manager_next_sweep(manager);
 
 	if (details)
-		perf_manager_ask_details(manager, details);
+		perf_manager_ask_sample(manager, details, MILLISECONDS(sample_ms));
 	if (json_is_true(json_object_get(request, "clear")))
 		perf_manager_ask_clear(manager);
 	else
@@ -77,6 +77,7 @@ static void run_perf_sweep(struct client *client, const json_t *request, struct 
 	struct perf_runners *perf = &daemon->managers.perf;
 	int error = managers_start_perf(&daemon->managers, &daemon->mads, 0);
 	struct perf_thresholds thresholds;
+	uint32_t sample_ms = 0;
 	int64_t seconds;
 
 	if (error) {
@@ -90,6 +91,13 @@ static void run_perf_sweep(struct client *client, const json_t *request, struct 
 	    !read_interval(request, &seconds, ret_reply))
 		return;
 
+	if (json_object_get(request, "sample_ms") &&
+	    !request_integer(request, "sample_ms", PORT_SAMPLING_MAX / MILLISECONDS(1),
+			     &sample_ms)) {
+		reply_error(ret_reply, EINVAL, "a sample takes up to 10000 ms");
+		return;
+	}
+
 	json_t *numbers = json_array();
 
 	for (uint32_t i = 0; i < perf->count; i++) {
@@ -98,8 +106,8 @@ static void run_perf_sweep(struct client *client, const json_t *request, struct 
 		manager->options.thresholds = thresholds;
 		if (seconds >= 0)
 			perf_manager_set_interval(manager, SECONDS((time_ns)seconds));
-		json_array_append_new(numbers,
-				      json_integer((json_int_t)ask_sweep(manager, request)));
+		json_array_append_new(
+			numbers, json_integer((json_int_t)ask_sweep(manager, request, sample_ms)));
 	}
 	reply_ok(ret_reply, json_pack("{s:o}", "numbers", numbers));
 }

@@ -160,9 +160,8 @@ static void test_all_subnets_are_in_a_report(void **state)
 	assert_int_equal(json_integer_value(json_object_get(report, "ports")),
 			 2 * PERF_FIXTURE_PORTS_ALL);
 	assert_int_equal(json_integer_value(json_object_get(report, "errors")), 2 * 90);
-	assert_int_equal(json_array_size(json_object_get(json_object_get(report, "sweep"),
-							 "numbers")),
-			 2);
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(report, "sweep"), "numbers")), 2);
 	assert_int_equal(
 		json_integer_value(json_object_get(json_object_get(report, "sweep"), "number")), 3);
 
