@@ -44,7 +44,7 @@ bool perf_runners_run(struct perf_runners *runners, time_ns now)
 
 	for (uint32_t i = 0; i < runners->count; i++)
 		is_busy |= perf_runner_run(&runners->runners[i], now,
-					   MADS_PER_TURN / runners->count + 1);
+					   (MADS_PER_TURN + runners->count - 1) / runners->count);
 	return is_busy;
 }
 
