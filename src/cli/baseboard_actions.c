@@ -173,6 +173,21 @@ int baseboard_hang_bus_action(const struct subcommand *self,
 		options, baseboard_control_request(self, "baseboard-hang-bus", arguments[0]));
 }
 
+/* A controller of the node's I/O unit. The node has power, so both go by a command. */
+static int switch_controller(const struct subcommand *self, const struct baseboard_options *options,
+			     const char *target, const char *to)
+{
+	uint8_t parameters[] = {(uint8_t)options->slot, POWER_ON};
+	bool is_on;
+
+	if (!read_switch(to, &is_on) || options->wake_seconds)
+		return subcommand_misuse(self, "a controller is switched on or off");
+	if (!is_on)
+		parameters[1] = POWER_OFF;
+	return baseboard_node_command(self, options, target, COMMAND_SET_IOC_PM, parameters,
+				      sizeof(parameters));
+}
+
 /* On is the power button, because a node without power gets no MAD. */
 int baseboard_power_action(const struct subcommand *self, const struct baseboard_options *options,
 			   int argument_count, char **arguments)
@@ -181,6 +196,8 @@ int baseboard_power_action(const struct subcommand *self, const struct baseboard
 	uint8_t parameters[3] = {POWER_OFF};
 	json_t *request;
 
+	if (argument_count == 2 && options->slot)
+		return switch_controller(self, options, arguments[0], to);
 	if (strcmp(to, "on") == 0) {
 		request = baseboard_control_request(self, "baseboard-power", arguments[0]);
 		if (request)

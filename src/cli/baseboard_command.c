@@ -17,6 +17,7 @@ enum {
 	OPTION_PROTECT,
 	OPTION_TAKE_OVER,
 	OPTION_WAKE,
+	OPTION_SLOT,
 	OPTION_MANAGER,
 	OPTION_COUNT,
 };
@@ -31,6 +32,7 @@ static const struct option options_known[] = {
 	{"protect", no_argument, NULL, OPTION_PROTECT},
 	{"take-over", no_argument, NULL, OPTION_TAKE_OVER},
 	{"wake", required_argument, NULL, OPTION_WAKE},
+	{"slot", required_argument, NULL, OPTION_SLOT},
 	{"manager", required_argument, NULL, OPTION_MANAGER},
 	{"count", required_argument, NULL, OPTION_COUNT},
 	{"help", no_argument, NULL, 'h'},
@@ -83,6 +85,11 @@ static const char *take_number(int option, const char *text, struct baseboard_op
 		if (!read_number(text, UINT16_MAX, &number))
 			return "--wake takes a number of seconds up to 65535";
 		options->wake_seconds = (unsigned)number;
+		return NULL;
+	case OPTION_SLOT:
+		if (!read_number(text, UINT8_MAX, &number) || !number)
+			return "--slot takes a number from 1 to 255";
+		options->slot = (unsigned)number;
 		return NULL;
 	case OPTION_COUNT:
 		if (!read_number(text, UINT32_MAX, &number))
@@ -196,6 +203,7 @@ const struct subcommand subcommand_baseboard = {
 		"  --protect           manage: hide the keys while the manager is active\n"
 		"  --take-over         manage: also take ports whose manager failed or hides no key\n"
 		"  --wake SECONDS      power off: switch on again after this time\n"
+		"  --slot NUMBER       power on, off: the I/O controller in this slot, not the node\n"
 		"  --manager NODE      watch: where the manager runs\n"
 		"  --count NUMBER      watch: end after this many reports\n"
 		"  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"

@@ -19,6 +19,7 @@ struct baseboard_options {
 	bool protects;
 	bool takes_over;
 	unsigned wake_seconds; /* of "power off"; 0: stays off */
+	unsigned slot;	       /* of "power": the I/O controller in it; 0: the node */
 	unsigned count;	       /* of "watch": ends after so many reports; 0: does not end */
 	bool wants_json;
 };

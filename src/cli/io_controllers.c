@@ -134,11 +134,12 @@ static void print_list(const json_t *units, const json_t *controllers)
 	printf("\n%-10s %4s  %-18s  %-6s  %-8s  %7s  %s\n", "NODE", "SLOT", "GUID", "CLASS",
 	       "PROTOCOL", "PID", "ID STRING");
 	json_array_foreach (controllers, index, row)
-		printf("%-10s %4d  %-18s  0x%04x  0x%04x    %7d  %s\n",
+		printf("%-10s %4d  %-18s  0x%04x  0x%04x    %7d  %s%s\n",
 		       fabric_client_text(row, "node"), fabric_client_number(row, "slot"),
 		       fabric_client_text(row, "guid"), fabric_client_number(row, "io_class"),
 		       fabric_client_number(row, "protocol"), fabric_client_number(row, "pid"),
-		       fabric_client_text(row, "id_string"));
+		       fabric_client_text(row, "id_string"),
+		       json_is_false(json_object_get(row, "is_on")) ? " (off)" : "");
 }
 
 int io_controllers_list(const char *fabric, bool wants_json)

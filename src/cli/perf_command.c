@@ -26,6 +26,7 @@ enum {
 	OPTION_THRESHOLD,
 	OPTION_INTERVAL,
 	OPTION_DETAILS,
+	OPTION_SAMPLE,
 	OPTION_SERVE,
 	OPTION_SERVE_REMOTE,
 };
@@ -38,6 +39,7 @@ struct perf_command {
 	unsigned top;
 	bool has_only_errors, clears, shows_all, wants_json;
 	const char *details_port; /* NULL: none */
+	unsigned sample_ms;	  /* of that port; 0: none */
 	const char *serve;	  /* an address; NULL: no server */
 	bool serves_remote;
 	struct perf_thresholds thresholds;
@@ -56,6 +58,7 @@ static const struct option long_options[] = {
 	{"all", no_argument, NULL, OPTION_ALL},
 	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
 	{"details", required_argument, NULL, OPTION_DETAILS},
+	{"sample", required_argument, NULL, OPTION_SAMPLE},
 	{"interval", required_argument, NULL, OPTION_INTERVAL},
 	{"serve", required_argument, NULL, OPTION_SERVE},
 	{"serve-remote", no_argument, NULL, OPTION_SERVE_REMOTE},
@@ -134,6 +137,11 @@ static int take_option(const struct subcommand *self, int option, const char *te
 		break;
 	case OPTION_DETAILS:
 		command->details_port = text;
+		break;
+	case OPTION_SAMPLE:
+		if (!read_number(text, PORT_SAMPLING_MAX / MILLISECONDS(1), &number) || !number)
+			return subcommand_misuse(self, "--sample takes milliseconds, 1 to 10000");
+		command->sample_ms = (unsigned)number;
 		break;
 	case OPTION_INTERVAL:
 		if (!read_number(text, PERF_INTERVAL_SECONDS_MAX, &number))
@@ -258,6 +266,8 @@ static int run_perf(const struct subcommand *self, int argument_count, char **ar
 		code = subcommand_misuse(self, "unexpected argument: only options are accepted");
 	if (code < 0 && command.interval_seconds >= 0 && (command.host || command.serve))
 		code = subcommand_misuse(self, "--interval is for softibd's manager, without -H");
+	if (code < 0 && command.sample_ms && !command.details_port)
+		code = subcommand_misuse(self, "--sample needs the port of --details");
 	if (code >= 0) {
 		json_decref(command.changed_thresholds);
 		return code;
@@ -273,6 +283,7 @@ static int run_perf(const struct subcommand *self, int argument_count, char **ar
 	source.thresholds = command.thresholds;
 	source.interval_seconds = command.interval_seconds;
 	source.details_port = command.details_port;
+	source.sample_ms = command.sample_ms;
 	source.changed_thresholds = command.changed_thresholds;
 	code = command.serve ? perf_server_run(&source, command.serve, command.serves_remote)
 			     : show(&source, &command);
@@ -297,6 +308,8 @@ const struct subcommand subcommand_perf = {
 		"  --all               every port with every counter\n"
 		"  --details PORT      errors and discards of this port by reason, and its counters by VL\n"
 		"                      and SL, of flow control and congestion: h1:1, switch-1:4\n"
+		"  --sample MS         sample the port of --details for so many milliseconds: what it\n"
+		"                      sent, received and waited (PortSamplesControl)\n"
 		"  --clear             clear all counters of all ports after reading them\n"
 		"  --interval SECONDS  from now on softibd sweeps by itself so often; 0: only when asked\n"
 		"  --threshold NAME=N  an event when an error counter grows by N in a sweep, when a\n"

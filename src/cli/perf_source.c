@@ -144,7 +144,9 @@ static int sweep_here(struct perf_source *source, enum perf_sweep_kind kind)
 	source->manager.options.thresholds = source->thresholds;
 	perf_source_refresh_port(source);
 	if (source->details_port)
-		perf_manager_ask_details(&source->manager, source->details_port);
+		perf_manager_ask_sample(
+			&source->manager, source->details_port,
+			MILLISECONDS(kind == PERF_SWEEP_READ ? source->sample_ms : 0));
 	if (kind == PERF_SWEEP_CLEAR)
 		perf_manager_ask_clear(&source->manager);
 	else
@@ -155,19 +157,44 @@ static int sweep_here(struct perf_source *source, enum perf_sweep_kind kind)
 	return perf_manager_is_idle(&source->manager) ? 0 : -EINTR;
 }
 
-/* The number of softibd's last sweep that has ended; -errno after printing the error. */
-static json_int_t last_sweep(struct perf_source *source)
+/* Whether softibd's managers have all ended the sweeps with these numbers. -errno after printing
+ * the error. */
+static int sweeps_have_ended(struct perf_source *source, const json_t *awaited)
 {
 	json_t *answer = fabric_client_ask(
 		source->socket, json_pack("{s:s, s:s}", "command", "perf-report", "part", "sweep"),
 		ANSWER_TIMEOUT_MS);
-	json_int_t number =
-		json_integer_value(json_object_get(json_object_get(answer, "sweep"), "number"));
+	const json_t *numbers = json_object_get(json_object_get(answer, "sweep"), "numbers");
+	int have_ended = 1;
 
 	if (!answer)
 		return -EIO;
+	for (size_t i = 0; i < json_array_size(awaited); i++)
+		if (json_integer_value(json_array_get(numbers, i)) <
+		    json_integer_value(json_array_get(awaited, i)))
+			have_ended = 0;
 	json_decref(answer);
-	return number;
+	return have_ended;
+}
+
+static int wait_for_sweeps(struct perf_source *source, const json_t *awaited)
+{
+	time_ns end = clock_now() + SECONDS(SWEEP_SECONDS_MAX);
+	int wait_ms = 1;
+
+	for (;;) {
+		int have_ended = sweeps_have_ended(source, awaited);
+
+		if (have_ended)
+			return have_ended < 0 ? have_ended : 0;
+		if (clock_now() >= end) {
+			fprintf(stderr, "softib perf: the sweep does not end\n");
+			return -ETIMEDOUT;
+		}
+		if (!perf_source_wait(source, wait_ms))
+			return -EINTR;
+		wait_ms = wait_ms < POLL_MS_MAX / 2 ? wait_ms * 2 : POLL_MS_MAX;
+	}
 }
 
 static int sweep_in_softibd(struct perf_source *source, enum perf_sweep_kind kind)
@@ -179,32 +206,16 @@ static int sweep_in_softibd(struct perf_source *source, enum perf_sweep_kind kin
 		json_object_set(request, "thresholds", source->changed_thresholds);
 	if (source->details_port)
 		json_object_set_new(request, "details", json_string(source->details_port));
+	if (source->sample_ms && kind == PERF_SWEEP_READ)
+		json_object_set_new(request, "sample_ms", json_integer(source->sample_ms));
 	if (source->interval_seconds >= 0)
 		json_object_set_new(request, "interval", json_integer(source->interval_seconds));
 
 	json_t *answer = fabric_client_ask(source->socket, request, ANSWER_TIMEOUT_MS);
-	json_int_t awaited = json_integer_value(json_object_get(answer, "number"));
-	time_ns end = clock_now() + SECONDS(SWEEP_SECONDS_MAX);
-	int wait_ms = 1;
+	int error = answer ? wait_for_sweeps(source, json_object_get(answer, "numbers")) : -EIO;
 
-	if (!answer)
-		return -EIO;
 	json_decref(answer);
-	for (;;) {
-		json_int_t number = last_sweep(source);
-
-		if (number < 0)
-			return (int)number;
-		if (number >= awaited)
-			return 0;
-		if (clock_now() >= end) {
-			fprintf(stderr, "softib perf: the sweep does not end\n");
-			return -ETIMEDOUT;
-		}
-		if (!perf_source_wait(source, wait_ms))
-			return -EINTR;
-		wait_ms = wait_ms < POLL_MS_MAX / 2 ? wait_ms * 2 : POLL_MS_MAX;
-	}
+	return error;
 }
 
 int perf_source_sweep(struct perf_source *source, enum perf_sweep_kind kind)
@@ -215,6 +226,8 @@ int perf_source_sweep(struct perf_source *source, enum perf_sweep_kind kind)
 static json_t *part_from_here(const struct perf_source *source, const char *part, unsigned top)
 {
 	const struct perf_report_range range = {.count = UINT32_MAX, .top = top};
+	const struct perf_manager *manager = &source->manager;
+	const struct perf_subnets subnets = {.managers = &manager, .count = 1};
 	enum perf_report_part which;
 	char *text = NULL;
 	size_t byte_count = 0;
@@ -222,8 +235,7 @@ static json_t *part_from_here(const struct perf_source *source, const char *part
 	json_t *object = NULL;
 
 	if (file && perf_report_part_find(part, &which) &&
-	    perf_report_write(&source->manager, clock_now(), which, &range, file) == 0 &&
-	    fflush(file) == 0)
+	    perf_report_write(&subnets, clock_now(), which, &range, file) == 0 && fflush(file) == 0)
 		object = json_loadb(text, byte_count, 0, NULL);
 	if (file)
 		fclose(file);

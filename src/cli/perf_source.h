@@ -17,6 +17,7 @@ struct perf_source {
 	struct perf_thresholds thresholds;
 	json_t *changed_thresholds; /* those that the user gave, by name; NULL: none */
 	const char *details_port;   /* whose details every sweep reads; NULL: none's */
+	unsigned sample_ms;	    /* of its sample; 0: none */
 	int interval_seconds;	    /* for softibd's manager from now on; -1: unchanged */
 };
 

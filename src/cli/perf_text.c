@@ -3,6 +3,7 @@
 #include "cli/perf_text.h"
 
 #include <stdio.h>
+#include <string.h>
 #include "base/attributes.h"
 #include "cli/fabric_client.h"
 
@@ -142,6 +143,27 @@ void perf_text_print_ports(const json_t *report)
 	}
 }
 
+static void print_sample(const char *port, const json_t *sample)
+{
+	const char *state = fabric_client_text(sample, "state");
+	char sent[BYTES_TEXT], received[BYTES_TEXT], rate[BYTES_TEXT];
+
+	if (strcmp(state, "done") != 0) {
+		printf("\n%s has no sample: %s\n", port,
+		       strcmp(state, "refused") == 0 ? "its agent takes none"
+		       : strcmp(state, "busy") == 0  ? "its agent takes somebody else's"
+						     : "its agent does not answer");
+		return;
+	}
+	printf("\n%s sample of %.1f ms\n", port, number(sample, "length_us") / 1000);
+	printf("  sent      %s in %.0f packets, %s/s\n", bytes_text(sample, "xmit_bytes", sent),
+	       number(sample, "xmit_packets"), bytes_text(sample, "xmit_bytes_per_second", rate));
+	printf("  received  %s in %.0f packets, %s/s\n", bytes_text(sample, "rcv_bytes", received),
+	       number(sample, "rcv_packets"), bytes_text(sample, "rcv_bytes_per_second", rate));
+	printf("  waited    %.0f ticks, %.0f %% of the time\n", number(sample, "xmit_wait"),
+	       number(sample, "wait_percent"));
+}
+
 void perf_text_print_details(const json_t *report)
 {
 	const json_t *details = json_object_get(report, "details");
@@ -166,4 +188,8 @@ void perf_text_print_details(const json_t *report)
 		if (!shown)
 			printf("  all are 0\n");
 	}
+	if (json_object_get(details, "sample") &&
+	    json_is_true(json_object_get(details, "is_found")))
+		print_sample(fabric_client_text(details, "port"),
+			     json_object_get(details, "sample"));
 }

@@ -16,12 +16,19 @@
 
 /* Options whose value is a number of the request. */
 static const struct option options[] = {
-	{"name", required_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},	{"gid", no_argument, NULL, 'g'},
-	{"when-busy", no_argument, NULL, 'b'},	{"qp", required_argument, NULL, 'v'},
-	{"pkey", required_argument, NULL, 'v'}, {"qkey", required_argument, NULL, 'v'},
-	{"sl", required_argument, NULL, 'v'},	{"tclass", required_argument, NULL, 'v'},
-	{"flow", required_argument, NULL, 'v'}, {NULL, 0, NULL, 0},
+	{"name", required_argument, NULL, 'n'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{"gid", no_argument, NULL, 'g'},
+	{"when-busy", no_argument, NULL, 'b'},
+	{"connections", no_argument, NULL, 'c'},
+	{"qp", required_argument, NULL, 'v'},
+	{"pkey", required_argument, NULL, 'v'},
+	{"qkey", required_argument, NULL, 'v'},
+	{"sl", required_argument, NULL, 'v'},
+	{"tclass", required_argument, NULL, 'v'},
+	{"flow", required_argument, NULL, 'v'},
+	{NULL, 0, NULL, 0},
 };
 
 struct redirect_options {
@@ -63,6 +70,9 @@ static int read_options(const struct subcommand *self, int argument_count, char 
 		case 'b':
 			json_object_set_new(ret_options->request, "when_busy", json_true());
 			break;
+		case 'c':
+			json_object_set_new(ret_options->request, "connections", json_true());
+			break;
 		case 'v':
 			if (!add_number(ret_options->request, options[index].name, optarg))
 				return subcommand_misuse(self, "an option needs a number");
@@ -96,6 +106,8 @@ static void print_row(const json_t *row)
 		printf(" tclass %d", fabric_client_number(row, "tclass"));
 	if (fabric_client_number(row, "flow"))
 		printf(" flow 0x%x", (unsigned)fabric_client_number(row, "flow"));
+	if (json_is_true(json_object_get(row, "connections")))
+		printf(" connections only");
 	puts(json_is_true(json_object_get(row, "when_busy")) ? " when busy" : "");
 }
 
@@ -184,7 +196,8 @@ const struct subcommand subcommand_redirect = {
 		"       softib redirect [--json]\n"
 		"Makes the port answer every request of the class with the address of another port or\n"
 		"queue pair (ClassPortInfo), ends that, or lists what is redirected. CLASS is sa, perf,\n"
-		"baseboard, device, cm, snmp, congestion or a number.\n"
+		"baseboard, device, cm, snmp, congestion or a number. Callers of \"cm\" get REJ 24 or a\n"
+		"SIDR_REP, with which they call the other port.\n"
 		"\n"
 		"  --qp N              the queue pair (default: 1)\n"
 		"  --pkey KEY          the P_Key (default: 0xffff)\n"
@@ -194,6 +207,8 @@ const struct subcommand subcommand_redirect = {
 		"  --flow N            the flow label; the request gets a GRH\n"
 		"  --gid               name the target by its GID alone: clients ask for a path\n"
 		"  --when-busy         only requests beyond gsi_rate (softib set NODE gsi_rate=N)\n"
+		"  --connections       of cm: the connections go to another port of the node, the\n"
+		"                      messages stay (REJ 25)\n"
 		"  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
 		"  -j, --json          print JSON\n",
 	.run = run_redirect,

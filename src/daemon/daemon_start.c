@@ -94,8 +94,8 @@ static int start_performance_manager(struct daemon *daemon)
 	int error = 0;
 
 	if (daemon->options.perf_interval)
-		error = perf_runner_start(&daemon->managers.perf, &daemon->mads,
-					  daemon->options.perf_interval);
+		error = managers_start_perf(&daemon->managers, &daemon->mads,
+					    daemon->options.perf_interval);
 	return error == -ENODEV ? 0 : error;
 }
 

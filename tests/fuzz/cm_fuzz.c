@@ -3,9 +3,11 @@
  * messages are well formed, and nothing is left when its programs exit. */
 #include "fuzz/fuzz.h"
 
+#include <errno.h>
 #include <string.h>
 #include "mgmt/cm/cm.h"
 #include "wire/pkey.h"
+#include "wire/sa_records.h"
 
 enum { PROGRAMS_MAX = 64, SERVICE = 7, CHUNK_BYTES = 64 };
 
@@ -18,6 +20,22 @@ static void keep(struct cm_connection *connection)
 	if (owned_count == PROGRAMS_MAX)
 		cm_release(owned[--owned_count], now);
 	owned[owned_count++] = connection;
+}
+
+/* A redirected call goes on, at most a few times, to any address that the peer names. */
+static void follow(struct cm_connection *connection, const struct cm_event *event)
+{
+	const struct path_record path = {.dlid = 9};
+	struct cm_place place = {.path_mtu = 4};
+	struct cm_redirection redirection;
+
+	if (!cm_redirection_read(event, &redirection) ||
+	    !cm_redirection_address(&redirection, &path, &place.address))
+		return;
+
+	int status = cm_call_elsewhere(connection, now, &place);
+
+	MUST_HOLD(status == 0 || status == -ELOOP || status == -EINVAL);
 }
 
 static void take_event(void *context, struct cm_connection *connection,
@@ -45,14 +63,16 @@ static void take_event(void *context, struct cm_connection *connection,
 	case CM_EVENT_ALTERNATE_PATH:
 		status = cm_answer_alternate(connection, now, CM_APR_REJECTED, nothing);
 		break;
-	case CM_EVENT_ESTABLISHED:
 	case CM_EVENT_REJECTED:
+	case CM_EVENT_SIDR_REPLY:
+		follow(connection, event);
+		break;
+	case CM_EVENT_ESTABLISHED:
 	case CM_EVENT_UNREACHABLE:
 	case CM_EVENT_DISCONNECT_DONE:
 	case CM_EVENT_TIMEWAIT_EXIT:
 	case CM_EVENT_ALTERNATE_ANSWER:
 	case CM_EVENT_ALTERNATE_UNREACHABLE:
-	case CM_EVENT_SIDR_REPLY:
 	case CM_EVENT_SIDR_UNREACHABLE:
 		break;
 	}
@@ -68,7 +88,7 @@ static void drain(struct cm *cm)
 
 	while (cm_transmit(cm, now, 1, &message)) {
 		MUST_HOLD(message.mad.bytes[1] == MAD_CLASS_COMMUNICATION);
-		MUST_HOLD(message.mad.address.qpn == QPN_GSI);
+		MUST_HOLD(message.mad.address.qpn != 0);
 		last = message;
 	}
 }

@@ -110,7 +110,7 @@ static void sweep(struct perf_manager *manager, time_ns *now, struct input *inpu
 {
 	struct mad_message messages[BATCH];
 
-	perf_manager_ask_details(manager, "h1:1");
+	perf_manager_ask_sample(manager, "h1:1", MILLISECONDS(1));
 	for (unsigned turn = 0; turn < TURNS_MAX && !perf_manager_is_idle(manager); turn++) {
 		unsigned count = perf_manager_transmit(manager, *now, BATCH, messages);
 		time_ns deadline = perf_manager_deadline(manager);
@@ -125,13 +125,14 @@ static void sweep(struct perf_manager *manager, time_ns *now, struct input *inpu
 
 static void write_all(const struct perf_manager *manager, time_ns now)
 {
+	const struct perf_subnets subnets = {.managers = &manager, .count = 1};
 	const struct perf_report_range range = {.count = 100, .top = 10};
 	char *text = NULL;
 	size_t byte_count;
 	FILE *file = open_memstream(&text, &byte_count);
 
 	for (unsigned part = PERF_REPORT_SWEEP; part <= PERF_REPORT_DETAILS; part++)
-		MUST_HOLD(perf_report_write(manager, now, (enum perf_report_part)part, &range,
+		MUST_HOLD(perf_report_write(&subnets, now, (enum perf_report_part)part, &range,
 					    file) == 0);
 	perf_metrics_write(manager, file);
 	fclose(file);

@@ -17,27 +17,6 @@ enum {
 	TIME_CODE_MAX = 31,
 };
 
-static void fill_path(const struct cm_id *id, struct cm_path *ret_path)
-{
-	const struct path_record *path = &id->route.path;
-
-	*ret_path = (struct cm_path){
-		.local_lid = path->slid,
-		.remote_lid = path->dlid,
-		.local_gid_prefix = gid_prefix(&id->route.sgid),
-		.local_gid_guid = gid_guid(&id->route.sgid),
-		.remote_gid_prefix = gid_prefix(&id->route.dgid),
-		.remote_gid_guid = gid_guid(&id->route.dgid),
-		.flow_label = path->flow_label,
-		.packet_rate = path->rate,
-		.traffic_class = path->traffic_class,
-		.hop_limit = path->hop_limit,
-		.sl = path->sl,
-		.subnet_local = path->hop_limit <= 1,
-		.ack_timeout = cm_ack_timeout(id, path, CM_ACK_DELAY),
-	};
-}
-
 static uint8_t transport_of(enum cm_qp_type qp_type)
 {
 	switch (qp_type) {
@@ -125,7 +104,7 @@ int cm_id_connect(struct cm_id *id, const struct cm_parameters *parameters,
 
 	id->qp_type = (enum cm_qp_type)parameters->qp_type;
 	fill_req(id, parameters, &call.request.req);
-	fill_path(id, &call.request.primary);
+	call.request.primary = cm_path_of_req(id);
 
 	int error = cm_connect(host->cm, cm_host_now(host), &call, id, &id->connection);
 

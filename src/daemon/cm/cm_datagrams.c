@@ -8,6 +8,7 @@
 #include "daemon/cm/cm_events.h"
 #include "daemon/cm/cm_paths.h"
 #include "daemon/cm/cm_port.h"
+#include "daemon/cm/cm_redirects.h"
 #include "wire/cm_ip_header.h"
 
 enum { SIDR_RETRIES = 15 };
@@ -72,6 +73,8 @@ void cm_datagram_reply(struct cm_id *id, const struct cm_event *event)
 	struct cm_sidr_rep rep;
 
 	cm_sidr_rep_decode(event->data, &rep);
+	if (cm_redirect_follow(id, event))
+		return;
 	if (rep.status != CM_SIDR_OK) {
 		id->state = CM_ID_DISCONNECTED;
 		cm_id_tell_message(id, CM_PROGRAM_UNREACHABLE, rep.status, NULL,

@@ -15,6 +15,7 @@
 #include "daemon/cm/cm_ids.h"
 #include "daemon/cm/cm_paths.h"
 #include "daemon/cm/cm_port.h"
+#include "daemon/cm/cm_redirects.h"
 #include "daemon/core/host_table.h"
 #include "wire/cm_ip_header.h"
 
@@ -106,14 +107,18 @@ static struct cm_id *admit(struct cm_host *host, const struct cm_event *event,
 	return id;
 }
 
-/* The path of a REQ, reversed. */
+/* The path of a REQ, reversed. It may lead to another port of the adapter than the REQ (REJ 25). */
 static void take_path(struct cm_id *id, const struct cm_request *request,
 		      const struct mad_address *from)
 {
 	const struct cm_path *primary = &request->primary;
+	const struct gid named = gid_from(primary->remote_gid_prefix, primary->remote_gid_guid);
+	struct cm_port *port = cm_host_find_gid(id->program->host, &named);
 	struct cm_route *route = &id->route;
 
-	route->sgid = gid_from(primary->remote_gid_prefix, primary->remote_gid_guid);
+	if (port && port->endpoint->adapter == id->port->endpoint->adapter)
+		cm_id_use_port(id, port);
+	route->sgid = named;
 	route->dgid = gid_from(primary->local_gid_prefix, primary->local_gid_guid);
 	if (route->source.family == CM_ADDRESS_IB) {
 		route->destination =
@@ -328,7 +333,8 @@ static void tell_event(struct cm_id *id, const struct cm_event *event)
 		cm_id_tell_message(id, CM_PROGRAM_ESTABLISHED, 0, NULL, event->private_data);
 		break;
 	case CM_EVENT_REJECTED:
-		end_connection(id, CM_PROGRAM_REJECTED, event->reason, event->private_data);
+		if (!cm_redirect_follow(id, event))
+			end_connection(id, CM_PROGRAM_REJECTED, event->reason, event->private_data);
 		break;
 	case CM_EVENT_UNREACHABLE:
 		end_connection(id, CM_PROGRAM_UNREACHABLE, -ETIMEDOUT, nothing);

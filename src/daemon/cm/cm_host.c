@@ -8,6 +8,7 @@
 #include "daemon/cm/cm_engine_events.h"
 #include "daemon/cm/cm_multicast.h"
 #include "daemon/cm/cm_port.h"
+#include "daemon/cm/cm_redirects.h"
 #include "daemon/cm/cm_routes.h"
 #include "daemon/cm/ipoib_port.h"
 #include "daemon/core/daemon_core.h"
@@ -189,6 +190,9 @@ static void take_results(struct cm_port *port, time_ns now)
 			break;
 		case CM_SA_REQUEST_ALTERNATE:
 			cm_alternate_found(result.purpose.subject, &result);
+			break;
+		case CM_SA_REQUEST_REDIRECT:
+			cm_redirect_path_found(result.purpose.subject, &result);
 			break;
 		case CM_SA_REQUEST_NONE:
 			break;

@@ -10,6 +10,7 @@
 #include "daemon/cm/cm_channel.h"
 #include "daemon/cm/cm_multicast.h"
 #include "daemon/cm/cm_port.h"
+#include "daemon/cm/cm_redirects.h"
 #include "daemon/cm/cm_routes.h"
 #include "wire/cm_ip_header.h"
 #include "wire/ipoib.h"
@@ -75,6 +76,7 @@ void cm_id_destroy(struct cm_id *id)
 
 	cm_routes_forget(id);
 	cm_alternate_forget(id);
+	cm_redirect_forget(id);
 	cm_groups_leave_all(id);
 	refuse_requests(id);
 	cm_id_leave_backlog(id);

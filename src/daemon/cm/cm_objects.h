@@ -90,6 +90,7 @@ enum cm_sa_request {
 	CM_SA_REQUEST_BROADCAST, /* a port */
 	CM_SA_REQUEST_GROUP,	 /* a group */
 	CM_SA_REQUEST_ALTERNATE, /* an id */
+	CM_SA_REQUEST_REDIRECT,	 /* an id */
 };
 
 /* A service id that ids of the host are bound to. */
@@ -216,6 +217,8 @@ struct cm_id {
 	struct cm_parameters offered; /* by this id's program */
 
 	struct cm_alternate alternate;
+	bool is_redirected; /* the SA is asked for a path to the place below */
+	struct cm_redirection redirection;
 };
 
 /* The number of the queue pair or EE context that our program offered (both share one number

@@ -41,6 +41,27 @@ struct mad_address cm_path_address(const struct cm_route *route)
 				    .flow_label = path->flow_label};
 }
 
+struct cm_path cm_path_of_req(const struct cm_id *id)
+{
+	const struct path_record *path = &id->route.path;
+
+	return (struct cm_path){
+		.local_lid = path->slid,
+		.remote_lid = path->dlid,
+		.local_gid_prefix = gid_prefix(&id->route.sgid),
+		.local_gid_guid = gid_guid(&id->route.sgid),
+		.remote_gid_prefix = gid_prefix(&id->route.dgid),
+		.remote_gid_guid = gid_guid(&id->route.dgid),
+		.flow_label = path->flow_label,
+		.packet_rate = path->rate,
+		.traffic_class = path->traffic_class,
+		.hop_limit = path->hop_limit,
+		.sl = path->sl,
+		.subnet_local = path->hop_limit <= 1,
+		.ack_timeout = cm_ack_timeout(id, path, CM_ACK_DELAY),
+	};
+}
+
 struct cm_vector cm_path_vector(const struct cm_port *port, const struct path_record *path)
 {
 	uint8_t lmc_mask = (uint8_t)((1u << port->endpoint->port->info.lmc) - 1);

@@ -18,6 +18,8 @@ enum { CM_MRA_SERVICE_TIMEOUT = 24, CM_RESPONSE_TIMEOUT = 20, CM_ACK_DELAY = 15 
  * and the delay with which the peer's adapter acknowledges. */
 uint8_t cm_ack_timeout(const struct cm_id *id, const struct path_record *path, uint8_t ack_delay);
 struct mad_address cm_path_address(const struct cm_route *route);
+/* The primary path of the id's REQ. */
+struct cm_path cm_path_of_req(const struct cm_id *id);
 struct cm_vector cm_path_vector(const struct cm_port *port, const struct path_record *path);
 
 /* Private data of a request: the IP header, if the id's addresses are IP, then the program's bytes.

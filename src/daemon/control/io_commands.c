@@ -284,13 +284,14 @@ static json_t *describe_controller(const struct io_unit *unit, unsigned slot)
 		json_array_append_new(services,
 				      json_pack("{s:s, s:o}", "name", controller->services[i].name,
 						"id", guid_to_json(controller->services[i].id)));
-	return json_pack("{s:s, s:i, s:o, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "node",
+	return json_pack("{s:s, s:i, s:o, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:o}", "node",
 			 unit->node->host, "slot", (int)slot, "guid", guid_to_json(profile->guid),
 			 "id_string", controller->id_string, "io_class", (int)profile->io_class,
 			 "io_subclass", (int)profile->io_subclass, "protocol",
 			 (int)profile->protocol, "protocol_version", (int)profile->protocol_version,
-			 "diag_code", (int)controller->test.diag_code, "pid",
-			 owner ? (int)owner->pid : 0, "services", services);
+			 "diag_code", (int)controller->test.diag_code, "is_on",
+			 controller->power != POWER_OFF, "pid", owner ? (int)owner->pid : 0,
+			 "services", services);
 }
 
 static json_t *describe_unit(const struct agent_memory *memory, const struct node *node)

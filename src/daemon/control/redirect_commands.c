@@ -69,12 +69,29 @@ static bool read_place(const json_t *request, const struct port *target,
 		.redirect_traffic_class = (uint8_t)traffic_class,
 		.redirect_flow_label = flow_label,
 	};
-	/* Traffic class and flow label need a GRH, which needs a GID. */
-	if (is_by_gid || traffic_class || flow_label) {
+	/* Traffic class and flow label need a GRH, which needs a GID. REJ 25 has nothing else. */
+	if (is_by_gid || traffic_class || flow_label ||
+	    json_is_true(json_object_get(request, "connections"))) {
 		ret_place->redirect_gid_prefix = target->info.gid_prefix;
 		ret_place->redirect_gid_guid = target->guid;
 	}
 	return true;
+}
+
+/* Connections stay with the connection manager that accepts them, so with its node. */
+static const char *fault_of(const struct redirect *redirect, const struct port *target)
+{
+	if (redirect->scope == REDIRECT_CONNECTIONS) {
+		if (redirect->management_class != MAD_CLASS_COMMUNICATION)
+			return "only cm can redirect connections";
+		return target->node == redirect->port->node && target != redirect->port
+			       ? NULL
+			       : "connections go to another port of the same node";
+	}
+	if (!redirect->place.redirect_qpn ||
+	    (target == redirect->port && redirect->place.redirect_qpn == QPN_GSI))
+		return "a port can't redirect a class to QP0, nor to its own QP1";
+	return NULL;
 }
 
 static void run_redirect(struct client *client, const json_t *request, struct reply *ret_reply)
@@ -89,7 +106,11 @@ static void run_redirect(struct client *client, const json_t *request, struct re
 		.condition = json_is_true(json_object_get(request, "when_busy"))
 				     ? REDIRECT_WHEN_BUSY
 				     : REDIRECT_ALWAYS,
+		.scope = json_is_true(json_object_get(request, "connections"))
+				 ? REDIRECT_CONNECTIONS
+				 : REDIRECT_ALL,
 	};
+	const char *fault;
 
 	if (!target)
 		return;
@@ -101,10 +122,9 @@ static void run_redirect(struct client *client, const json_t *request, struct re
 		reply_error(ret_reply, ENETUNREACH, "the target has no LID yet");
 		return;
 	}
-	if (!redirect.place.redirect_qpn ||
-	    (target == source && redirect.place.redirect_qpn == QPN_GSI)) {
-		reply_error(ret_reply, EINVAL,
-			    "a port can't redirect a class to QP0, nor to its own QP1");
+	fault = fault_of(&redirect, target);
+	if (fault) {
+		reply_error(ret_reply, EINVAL, "%s", fault);
 		return;
 	}
 	if (redirect_set(&daemon->core.fabric.agent_memory, &redirect) != 0) {
@@ -140,12 +160,14 @@ static json_t *describe(const struct redirect *redirect)
 	json_t *row;
 
 	port_name_text(redirect->port, name);
-	row = json_pack("{s:s, s:i, s:i, s:I, s:i, s:I, s:i, s:i, s:i, s:b}", "port", name, "class",
-			(int)redirect->management_class, "lid", (int)place->redirect_lid, "qp",
-			(json_int_t)place->redirect_qpn, "pkey", (int)place->redirect_pkey, "qkey",
-			(json_int_t)place->redirect_qkey, "sl", (int)place->redirect_sl, "tclass",
-			(int)place->redirect_traffic_class, "flow", (int)place->redirect_flow_label,
-			"when_busy", redirect->condition == REDIRECT_WHEN_BUSY);
+	row = json_pack("{s:s, s:i, s:i, s:I, s:i, s:I, s:i, s:i, s:i, s:b, s:b}", "port", name,
+			"class", (int)redirect->management_class, "lid", (int)place->redirect_lid,
+			"qp", (json_int_t)place->redirect_qpn, "pkey", (int)place->redirect_pkey,
+			"qkey", (json_int_t)place->redirect_qkey, "sl", (int)place->redirect_sl,
+			"tclass", (int)place->redirect_traffic_class, "flow",
+			(int)place->redirect_flow_label, "when_busy",
+			redirect->condition == REDIRECT_WHEN_BUSY, "connections",
+			redirect->scope == REDIRECT_CONNECTIONS);
 	if (place->redirect_gid_guid)
 		json_object_set_new(row, "gid",
 				    json_sprintf("0x%016" PRIx64 "%016" PRIx64,

@@ -3,6 +3,7 @@
 #include "daemon/managers/managers.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include "daemon/managers/inactive_ports.h"
 #include "mgmt/sm/sm.h"
 
@@ -28,9 +29,30 @@ int managers_start(struct managers *managers, struct mad_dispatch *dispatch,
 	return error;
 }
 
+int managers_start_perf(struct managers *managers, struct mad_dispatch *dispatch, time_ns interval)
+{
+	uint32_t count = managers->others.count + 1;
+	struct port **ports;
+	int error;
+
+	if (managers->perf.count)
+		return 0;
+	ports = calloc(count, sizeof(*ports));
+	if (!ports)
+		return -ENOMEM;
+	ports[0] = managers->sm.sm ? managers->sm.client.port
+				   : sm_runner_choose_port(dispatch->fabric);
+	for (uint32_t i = 1; i < count; i++)
+		ports[i] = managers->others.subnets[i - 1].sm.client.port;
+	error = ports[0] ? perf_runners_start(&managers->perf, dispatch, ports, count, interval)
+			 : -ENODEV;
+	free(ports);
+	return error;
+}
+
 void managers_stop_subnets(struct managers *managers)
 {
-	perf_runner_stop(&managers->perf);
+	perf_runners_stop(&managers->perf);
 	other_subnets_stop(&managers->others);
 	sa_runner_stop(&managers->sa);
 	sm_runner_stop(&managers->sm);
@@ -48,7 +70,7 @@ bool managers_run(struct managers *managers, time_ns now)
 	is_busy |= sa_runner_run(&managers->sa, now);
 	is_busy |= router_groups_run(&managers->router_groups, now);
 	is_busy |= other_subnets_run(&managers->others, now);
-	is_busy |= perf_runner_run(&managers->perf, now);
+	is_busy |= perf_runners_run(&managers->perf, now);
 	return is_busy;
 }
 
@@ -58,7 +80,7 @@ time_ns managers_deadline(const struct managers *managers)
 
 	deadline = time_earlier(deadline, sa_runner_deadline(&managers->sa));
 	deadline = time_earlier(deadline, other_subnets_deadline(&managers->others));
-	deadline = time_earlier(deadline, perf_runner_deadline(&managers->perf));
+	deadline = time_earlier(deadline, perf_runners_deadline(&managers->perf));
 	return time_earlier(deadline, router_groups_deadline(&managers->router_groups));
 }
 

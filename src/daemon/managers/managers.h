@@ -9,7 +9,7 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "daemon/managers/other_subnets.h"
-#include "daemon/managers/perf_runner.h"
+#include "daemon/managers/perf_runners.h"
 #include "daemon/managers/router_groups.h"
 #include "daemon/managers/sa_runner.h"
 #include "daemon/managers/sm_runner.h"
@@ -19,13 +19,17 @@ struct managers {
 	struct sa_runner sa;
 	struct other_subnets others;
 	struct router_groups router_groups;
-	struct perf_runner perf; /* of the first subnet; not started until it is asked for */
+	struct perf_runners perf; /* not started until somebody asks */
 };
 
 /* NULL settings: no subnet manager and no SA. Reports its own errors. */
 MUST_USE int managers_start(struct managers *managers, struct mad_dispatch *dispatch,
 			    const struct sm_settings *settings,
 			    const struct runtime_folder *folder);
+/* The performance managers: on the ports of the subnet managers, or where one would be on a fabric
+ * without. Does nothing if they run already. -ENODEV: the fabric has no port for one. */
+MUST_USE int managers_start_perf(struct managers *managers, struct mad_dispatch *dispatch,
+				 time_ns interval);
 void managers_stop_subnets(struct managers *managers);
 /* After programs have closed their ports: they may have ports of routers open. */
 void managers_stop_routers(struct managers *managers);

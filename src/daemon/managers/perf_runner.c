@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in performance manager: a client of QP1 on the port of the built-in subnet manager. */
+/* The built-in performance manager of one subnet. */
 #include "daemon/managers/perf_runner.h"
 
-#include <errno.h>
-#include "daemon/managers/sm_runner.h"
 #include "net/link/port.h"
-
-/* Programs' packets wait while the managers have their turn, so a turn is short. */
-enum { MADS_PER_TURN = 64 };
 
 static void receive(struct mad_client *client, const struct mad_message *message, time_ns now)
 {
@@ -15,15 +10,11 @@ static void receive(struct mad_client *client, const struct mad_message *message
 			     message);
 }
 
-int perf_runner_start(struct perf_runner *runner, struct mad_dispatch *dispatch, time_ns interval)
+int perf_runner_start(struct perf_runner *runner, struct mad_dispatch *dispatch, struct port *port,
+		      time_ns interval)
 {
-	struct port *port = sm_runner_choose_port(dispatch->fabric);
 	int error;
 
-	if (runner->is_started)
-		return 0;
-	if (!port)
-		return -ENODEV;
 	*runner = (struct perf_runner){.dispatch = dispatch,
 				       .client = {.port = port, .receive = receive}};
 	error = mad_client_add(dispatch, &runner->client);
@@ -40,17 +31,13 @@ int perf_runner_start(struct perf_runner *runner, struct mad_dispatch *dispatch,
 	error = perf_manager_init(&runner->manager, &options);
 	if (error)
 		mad_client_remove(dispatch, &runner->client);
-	runner->is_started = !error;
 	return error;
 }
 
 void perf_runner_stop(struct perf_runner *runner)
 {
-	if (!runner->is_started)
-		return;
 	mad_client_remove(runner->dispatch, &runner->client);
 	perf_manager_release(&runner->manager);
-	runner->is_started = false;
 }
 
 static void refresh_port(struct perf_runner *runner)
@@ -64,14 +51,14 @@ static void refresh_port(struct perf_runner *runner)
 	perf_manager_set_port(&runner->manager, &now);
 }
 
-bool perf_runner_run(struct perf_runner *runner, time_ns now)
+bool perf_runner_run(struct perf_runner *runner, time_ns now, unsigned mads_max)
 {
 	unsigned sent_count = 0;
 
-	if (!runner->is_started || perf_runner_deadline(runner) > now)
+	if (perf_runner_deadline(runner) > now)
 		return false;
 	refresh_port(runner);
-	while (sent_count < MADS_PER_TURN) {
+	while (sent_count < mads_max) {
 		if (!runner->unsent_count) {
 			runner->unsent_first = 0;
 			runner->unsent_count = perf_manager_transmit(
@@ -90,7 +77,5 @@ bool perf_runner_run(struct perf_runner *runner, time_ns now)
 
 time_ns perf_runner_deadline(const struct perf_runner *runner)
 {
-	if (!runner->is_started)
-		return TIME_NEVER;
 	return runner->unsent_count ? 0 : perf_manager_deadline(&runner->manager);
 }

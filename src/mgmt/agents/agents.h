@@ -93,8 +93,8 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 			       struct mad_message *ret_answer);
 bool gsa_is_first(const uint8_t request[static MAD_BYTES]);
 
-/* The port redirects the request or is busy: send ret_answer back, whoever serves the class.
- * gsa_receive() asks this itself (mgmt/agents/redirects.h). */
+/* The port redirects the request or is busy, or the I/O controller is off: send ret_answer back,
+ * whoever serves the class. gsa_receive() asks this itself (mgmt/agents/redirects.h). */
 MUST_USE bool gsi_turns_away(const struct agent_environment *environment, const struct port *port,
 			     time_ns now, const struct mad_message *request,
 			     struct mad_message *ret_answer);

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "mgmt/agents/baseboard.h"
 #include "mgmt/agents/baseboard_commands.h"
+#include "mgmt/agents/class_notices.h"
 #include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/class_traps.h"
 #include "mgmt/agents/node_log.h"
@@ -102,33 +103,6 @@ static enum mad_status bkey_info_set(const struct gs_request *request, uint8_t *
 	return MAD_STATUS_OK;
 }
 
-/* A manager that does not rely on traps can read and remove notices one by one (management 5.3). */
-static enum mad_status notice_get(const struct gs_request *request, uint8_t *ret_data)
-{
-	struct notice notice = {.header = {.type = NOTICE_EMPTY}};
-
-	if (request->header.attribute_modifier)
-		return MAD_STATUS_BAD_FIELD;
-	if (request->environment->memory)
-		trap_peek_of_class(request->environment->memory, request->arrival,
-				   MAD_CLASS_BASEBOARD, &notice);
-	notice_encode(&notice, ret_data);
-	return MAD_STATUS_OK;
-}
-
-static enum mad_status notice_set(const struct gs_request *request, uint8_t *ret_data)
-{
-	struct notice read;
-
-	if (request->header.attribute_modifier)
-		return MAD_STATUS_BAD_FIELD;
-	notice_decode(request->data, &read);
-	if (request->environment->memory)
-		trap_remove(request->environment->memory, request->arrival, MAD_CLASS_BASEBOARD,
-			    &read.header);
-	return notice_get(request, ret_data);
-}
-
 static enum baseboard_status run_command(const struct gs_request *request,
 					 struct command_answer *ret_answer)
 {
@@ -140,8 +114,9 @@ static enum baseboard_status run_command(const struct gs_request *request,
 		return BASEBOARD_ERROR;
 	if (!baseboard_message_decode(request->data, &command))
 		return BASEBOARD_ILLEGAL_PARAMETER;
-	status = baseboard_command_run(baseboard, request->now, request->header.attribute_id,
-				       command.parameters, command.parameter_count, ret_answer);
+	status = baseboard_command_run(request->environment->memory, baseboard, request->now,
+				       request->header.attribute_id, command.parameters,
+				       command.parameter_count, ret_answer);
 	baseboard_changed(request->environment, baseboard, request->now);
 	return status;
 }
@@ -172,7 +147,7 @@ enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_m
 
 static const struct gs_attribute baseboard_rows[] = {
 	{ATTRIBUTE_CLASS_PORT_INFO, class_port_info_get, class_port_info_set},
-	{ATTRIBUTE_NOTICE, notice_get, notice_set},
+	{ATTRIBUTE_NOTICE, class_notice_get, class_notice_set},
 	{ATTRIBUTE_BKEY_INFO, bkey_info_get, bkey_info_set},
 };
 const struct gs_attributes baseboard_attributes = {baseboard_rows, ARRAY_COUNT(baseboard_rows)};

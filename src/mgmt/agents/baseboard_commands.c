@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include "base/bytes.h"
+#include "mgmt/agents/io_unit.h"
 
 enum {
 	POWER_BYTES = 3,	/* state, seconds until it switches on again */
@@ -15,6 +16,7 @@ enum {
 };
 
 struct command_call {
+	struct agent_memory *memory;
 	struct baseboard *baseboard;
 	time_ns now;
 	const uint8_t *parameters;
@@ -130,11 +132,25 @@ static enum baseboard_status get_unit_pm(const struct command_call *call)
 	return put_power(call, call->baseboard->unit_power);
 }
 
-/* The module has no I/O controllers with a power of their own, so every slot is illegal. */
-static enum baseboard_status no_such_controller(const struct command_call *call)
+/* Slot and state. A slot without a controller is an illegal parameter. */
+static enum baseboard_status set_ioc_pm(const struct command_call *call)
 {
-	(void)call;
-	return BASEBOARD_ILLEGAL_PARAMETER;
+	if (!is_power(call->parameters[1]) ||
+	    io_unit_set_power(call->memory, call->baseboard->node, call->now, call->parameters[0],
+			      (enum baseboard_power)call->parameters[1]) != 0)
+		return BASEBOARD_ILLEGAL_PARAMETER;
+	return BASEBOARD_OK;
+}
+
+static enum baseboard_status get_ioc_pm(const struct command_call *call)
+{
+	const struct io_controller *controller = io_unit_controller(
+		io_unit_find(call->memory, call->baseboard->node), call->parameters[0]);
+
+	if (!controller)
+		return BASEBOARD_ILLEGAL_PARAMETER;
+	put(call, &controller->power, sizeof(controller->power));
+	return BASEBOARD_OK;
 }
 
 static enum baseboard_status set_module_state(const struct command_call *call)
@@ -223,7 +239,7 @@ static enum baseboard_status tunnel(const struct command_call *call)
 	if (call->parameters[0] == COMMAND_IB2IBML || call->parameters[0] == COMMAND_IB2CME ||
 	    call->parameters[0] == COMMAND_IB2MME)
 		return BASEBOARD_NOT_SUPPORTED;
-	return baseboard_command_run(call->baseboard, call->now, call->parameters[0],
+	return baseboard_command_run(call->memory, call->baseboard, call->now, call->parameters[0],
 				     call->parameters + 1, call->count - 1, call->answer);
 }
 
@@ -295,8 +311,8 @@ static const struct command_row {
 	{COMMAND_GET_MODULE_PM, 0, 0, get_module_pm},
 	{COMMAND_SET_UNIT_PM, 1, POWER_BYTES, set_unit_pm},
 	{COMMAND_GET_UNIT_PM, 0, 0, get_unit_pm},
-	{COMMAND_SET_IOC_PM, 2, 2, no_such_controller},
-	{COMMAND_GET_IOC_PM, 1, 1, no_such_controller},
+	{COMMAND_SET_IOC_PM, 2, 2, set_ioc_pm},
+	{COMMAND_GET_IOC_PM, 1, 1, get_ioc_pm},
 	{COMMAND_SET_MODULE_STATE, 1, 1, set_module_state},
 	{COMMAND_SET_MODULE_ATTENTION, 1, 1, set_module_attention},
 	{COMMAND_GET_MODULE_STATUS, 0, 0, get_module_status},
@@ -306,12 +322,14 @@ static const struct command_row {
 	{COMMAND_OEM, OEM_HEADER_BYTES, PARAMETERS_MAX, oem},
 };
 
-enum baseboard_status baseboard_command_run(struct baseboard *baseboard, time_ns now,
+enum baseboard_status baseboard_command_run(struct agent_memory *memory,
+					    struct baseboard *baseboard, time_ns now,
 					    uint16_t command, const uint8_t *parameters,
 					    unsigned parameter_count,
 					    struct command_answer *ret_answer)
 {
 	const struct command_call call = {
+		.memory = memory,
 		.baseboard = baseboard,
 		.now = now,
 		.parameters = parameters,

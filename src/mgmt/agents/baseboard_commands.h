@@ -15,7 +15,8 @@ struct command_answer {
 
 /* Carries out the command with this attribute id. With a status other than BASEBOARD_OK nothing has
  * changed and the answer has no data. baseboard_changed() has to follow. */
-MUST_USE enum baseboard_status baseboard_command_run(struct baseboard *baseboard, time_ns now,
+MUST_USE enum baseboard_status baseboard_command_run(struct agent_memory *memory,
+						     struct baseboard *baseboard, time_ns now,
 						     uint16_t command, const uint8_t *parameters,
 						     unsigned parameter_count,
 						     struct command_answer *ret_answer);

@@ -4,19 +4,21 @@
 #include "mgmt/agents/gs_agent.h"
 
 #include <string.h>
+#include "mgmt/agents/class_notices.h"
 #include "mgmt/agents/class_port_infos.h"
 #include "mgmt/agents/io_unit.h"
 
-enum { CAPABILITY_TRAPS = 1 << 0 }; /* IsTrapSupported of ClassPortInfo */
+/* IsTrapSupported and IsGetSetNoticeSupported of ClassPortInfo. */
+enum { CAPABILITIES = 1 << 0 | 1 << 1 };
 
 static enum mad_status class_port_info_get(const struct gs_request *request, uint8_t *ret_data)
 {
-	return class_port_info_show(request, CAPABILITY_TRAPS, ret_data);
+	return class_port_info_show(request, CAPABILITIES, ret_data);
 }
 
 static enum mad_status class_port_info_set(const struct gs_request *request, uint8_t *ret_data)
 {
-	return class_port_info_change(request, CAPABILITY_TRAPS, ret_data);
+	return class_port_info_change(request, CAPABILITIES, ret_data);
 }
 
 static struct io_unit *unit_of(const struct gs_request *request)
@@ -40,8 +42,8 @@ static enum mad_status io_unit_info_get(const struct gs_request *request, uint8_
 	       IO_CONTROLLER_LIST_BYTES);
 	for (unsigned slot = 1; slot <= info.max_controllers; slot++)
 		io_slot_state_put(ret_data, slot,
-				  io_unit_controller(unit, slot) ? IO_SLOT_HAS_CONTROLLER
-								 : IO_SLOT_EMPTY);
+				  io_unit_powered(unit, slot) ? IO_SLOT_HAS_CONTROLLER
+							      : IO_SLOT_EMPTY);
 	return MAD_STATUS_OK;
 }
 
@@ -51,7 +53,7 @@ static enum mad_status find_controller(const struct gs_request *request, uint32_
 {
 	if (slot < 1 || slot > io_unit_slot_count(request->environment->memory, request->node))
 		return MAD_STATUS_BAD_FIELD;
-	*ret_controller = io_unit_controller(unit_of(request), slot);
+	*ret_controller = io_unit_powered(unit_of(request), slot);
 	return *ret_controller ? MAD_STATUS_OK : (enum mad_status)DEVICE_STATUS_NO_RESPONSE;
 }
 
@@ -192,6 +194,7 @@ static enum mad_status diag_code_get(const struct gs_request *request, uint8_t *
 
 static const struct gs_attribute device_rows[] = {
 	{ATTRIBUTE_CLASS_PORT_INFO, class_port_info_get, class_port_info_set},
+	{ATTRIBUTE_NOTICE, class_notice_get, class_notice_set},
 	{ATTRIBUTE_IO_UNIT_INFO, io_unit_info_get, NULL},
 	{ATTRIBUTE_IO_CONTROLLER_PROFILE, profile_get, NULL},
 	{ATTRIBUTE_SERVICE_ENTRIES, service_entries_get, NULL},

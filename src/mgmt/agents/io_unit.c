@@ -28,6 +28,13 @@ struct io_controller *io_unit_controller(const struct io_unit *unit, unsigned sl
 	return unit && slot >= 1 && slot <= unit->slot_count ? unit->controllers[slot] : NULL;
 }
 
+struct io_controller *io_unit_powered(const struct io_unit *unit, unsigned slot)
+{
+	struct io_controller *controller = io_unit_controller(unit, slot);
+
+	return controller && controller->power != POWER_OFF ? controller : NULL;
+}
+
 static struct io_unit *find_or_make(struct agent_memory *memory, struct node *node)
 {
 	struct io_unit *unit = io_unit_find(memory, node);
@@ -91,7 +98,7 @@ static void changed(struct agent_memory *memory, struct io_unit *unit, time_ns n
 	const struct io_unit_change_details details = {
 		.change_id = ++unit->change_id,
 		.slot = (uint8_t)slot,
-		.slot_state = unit->controllers[slot] ? IO_SLOT_HAS_CONTROLLER : IO_SLOT_EMPTY,
+		.slot_state = io_unit_powered(unit, slot) ? IO_SLOT_HAS_CONTROLLER : IO_SLOT_EMPTY,
 		.controller_guid = guid,
 	};
 
@@ -302,6 +309,41 @@ int io_unit_pull(const struct agent_environment *environment, struct node *node,
 		return -ENOENT;
 	pull(environment, unit, now, slot);
 	return 0;
+}
+
+int io_unit_set_power(struct agent_memory *memory, const struct node *node, time_ns now,
+		      unsigned slot, enum baseboard_power power)
+{
+	struct io_unit *unit = io_unit_find(memory, node);
+	struct io_controller *controller = io_unit_controller(unit, slot);
+	bool had_power = io_unit_powered(unit, slot);
+	uint16_t outcome;
+
+	if (!controller)
+		return -ENOENT;
+	controller->power = (uint8_t)power;
+	if (had_power == (power != POWER_OFF))
+		return 0;
+	outcome = controller->test.next_outcome;
+	io_diagnostics_init(&controller->test);
+	controller->test.next_outcome = outcome;
+	changed(memory, unit, now, slot, controller->profile.guid);
+	return 0;
+}
+
+bool io_unit_lacks_power_for(const struct agent_memory *memory, const struct node *node,
+			     uint64_t service_id)
+{
+	const struct io_unit *unit = io_unit_find(memory, node);
+
+	for (unsigned slot = 1; unit && slot <= unit->slot_count; slot++) {
+		const struct io_controller *controller = unit->controllers[slot];
+
+		if (controller && controller->power == POWER_OFF &&
+		    has_service(controller, service_id))
+			return true;
+	}
+	return false;
 }
 
 void io_units_pull_owned(const struct agent_environment *environment, time_ns now,

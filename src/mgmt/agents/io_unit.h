@@ -7,6 +7,7 @@
 
 #include "mgmt/agents/agents.h"
 #include "mgmt/agents/io_diagnostics.h"
+#include "wire/baseboard.h"
 #include "wire/device_management.h"
 
 enum { IO_SLOTS_DEFAULT = 16 };
@@ -16,6 +17,7 @@ struct io_controller {
 	char id_string[IO_ID_STRING_BYTES]; /* ended by a zero */
 	struct io_service_entry *services;  /* profile.service_entries of them */
 	const void *owner;		    /* whose end pulls the controller; NULL: nobody's */
+	uint8_t power;			    /* enum baseboard_power */
 	struct io_diagnostics test;
 };
 
@@ -57,6 +59,18 @@ void io_units_pull_owned(const struct agent_environment *environment, time_ns no
 
 /* The controller in this slot; NULL: none. */
 struct io_controller *io_unit_controller(const struct io_unit *unit, unsigned slot);
+/* The same; NULL also where the controller is switched off: device management sees an empty slot.
+ */
+struct io_controller *io_unit_powered(const struct io_unit *unit, unsigned slot);
+
+/* Switches a controller (SetIOCPMControl, management 6.2). Off: its slot shows as empty, which is a
+ * change of the unit, its self-test ends, and nobody can connect to its services. -ENOENT: there is
+ * no controller in this slot. */
+MUST_USE int io_unit_set_power(struct agent_memory *memory, const struct node *node, time_ns now,
+			       unsigned slot, enum baseboard_power power);
+/* Whether the service is one of a controller that is switched off. */
+bool io_unit_lacks_power_for(const struct agent_memory *memory, const struct node *node,
+			     uint64_t service_id);
 
 /* Runs self-tests and sends notices that are due. */
 void io_units_run(struct agent_memory *memory, time_ns now);

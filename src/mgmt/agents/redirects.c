@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mgmt/agents/call_redirects.h"
 #include "mgmt/mad/redirect.h"
 #include "mgmt/mad/smp_request.h"
 #include "net/node/node.h"
@@ -64,6 +65,7 @@ int redirect_set(struct agent_memory *memory, const struct redirect *redirect)
 		list_append(&memory->redirects, &own->link);
 	}
 	own->condition = redirect->condition;
+	own->scope = redirect->scope;
 	own->place = redirect->place;
 	own->place.base_version = MAD_BASE_VERSION;
 	own->place.resp_time_value = CLASS_PORT_INFO_RESP_TIME_USUAL;
@@ -174,25 +176,46 @@ static void answer_redirect(const struct redirect *redirect, const struct mad_me
 	class_port_info_encode(&place, ret_answer->bytes + offset);
 }
 
-bool gsi_turns_away(const struct agent_environment *environment, const struct port *port,
-		    time_ns now, const struct mad_message *request, struct mad_message *ret_answer)
+static bool is_redirected_or_busy(const struct agent_memory *memory, const struct port *port,
+				  time_ns now, const struct mad_message *request,
+				  struct mad_message *ret_answer)
 {
-	const struct agent_memory *memory = environment->memory;
-
-	if (!memory || (list_is_empty(&memory->redirects) && list_is_empty(&memory->gsi_rates)) ||
-	    !is_request(request))
+	if (list_is_empty(&memory->redirects) && list_is_empty(&memory->gsi_rates))
 		return false;
 
+	bool is_call = mad_is_call(request->bytes);
 	const struct redirect *redirect = find(memory, port, request->bytes[MAD_CLASS_OFFSET]);
+
+	if (redirect && redirect->scope == REDIRECT_CONNECTIONS && !is_call)
+		redirect = NULL;
+	/* Communication management has no status "busy": a call that is not redirected is served.
+	 */
+	if (!is_request(request) && !(is_call && redirect))
+		return false;
+
 	bool is_always = redirect && redirect->condition == REDIRECT_ALWAYS;
 
 	if (!is_always && !is_busy(memory, port, now))
 		return false;
+	if (is_call)
+		return call_redirect_answer(redirect, request, ret_answer);
 	if (redirect)
 		answer_redirect(redirect, request, ret_answer);
 	else
 		smp_answer_make(request, MAD_STATUS_BUSY, ret_answer);
 	return true;
+}
+
+bool gsi_turns_away(const struct agent_environment *environment, const struct port *port,
+		    time_ns now, const struct mad_message *request, struct mad_message *ret_answer)
+{
+	const struct agent_memory *memory = environment->memory;
+
+	if (!memory)
+		return false;
+	return is_redirected_or_busy(memory, port, now, request, ret_answer) ||
+	       (mad_is_call(request->bytes) &&
+		call_finds_controller_off(memory, port->node, request, ret_answer));
 }
 
 void redirects_forget(struct agent_memory *memory, const struct node *node)

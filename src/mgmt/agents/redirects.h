@@ -12,12 +12,19 @@ enum redirect_condition {
 	REDIRECT_WHEN_BUSY, /* only requests beyond the port's rate */
 };
 
+/* What communication management redirects (management 7.1). */
+enum redirect_scope {
+	REDIRECT_ALL,	      /* calls and their connections: REJ 24, SIDR_REP */
+	REDIRECT_CONNECTIONS, /* connections only: REJ 25 with RedirectGID. The messages stay. */
+};
+
 /* A port redirects the requests of one class. */
 struct redirect {
 	struct list link; /* in the agents' memory */
 	const struct port *port;
 	uint8_t management_class;
 	enum redirect_condition condition;
+	enum redirect_scope scope;
 	/* The Redirect fields. A LID, a GID or both; the QP is not 0. */
 	struct class_port_info place;
 };

@@ -17,6 +17,7 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "mgmt/mad/mad_message.h"
+#include "wire/class_port_info.h"
 #include "wire/cm_connect.h"
 #include "wire/cm_established.h"
 #include "wire/cm_sidr.h"
@@ -24,6 +25,7 @@
 struct cm;
 struct cm_connection;
 struct cm_listener;
+struct path_record;
 
 enum cm_state {
 	CM_IDLE,
@@ -129,6 +131,35 @@ struct cm_call {
 /* -EINVAL: too much private data, or no such port; -ENOMEM. */
 MUST_USE int cm_connect(struct cm *cm, time_ns now, const struct cm_call *call, void *context,
 			struct cm_connection **ret_connection);
+
+/* Where a peer redirects a call to (management 7.1). */
+struct cm_redirection {
+	uint16_t reason;	      /* of the REJ; 0: SIDR_REP */
+	struct class_port_info place; /* of REJ 25 a GID alone */
+	struct mad_address address;   /* of the connection manager that redirects */
+};
+
+/* false: the event of a call is no redirection, or one without a port. */
+MUST_USE bool cm_redirection_read(const struct cm_event *event,
+				  struct cm_redirection *ret_redirection);
+/* The address that takes the redirected call, over this path to the place. After REJ 25 it stays.
+ * false: the place has no LID, and the path neither. */
+MUST_USE bool cm_redirection_address(const struct cm_redirection *redirection,
+				     const struct path_record *path,
+				     struct mad_address *ret_address);
+
+struct cm_place {
+	struct mad_address address; /* of the QP that takes the messages */
+	uint8_t packet_life_time;
+	uint8_t path_mtu;
+	struct cm_path primary; /* of a connection */
+};
+
+/* Sends the call of cm_connect() or cm_sidr_resolve() to another place after REJ or SIDR_REP
+ * redirected it, with a new communication id. -EINVAL: the connection is not such a call; -ELOOP:
+ * it was redirected too often; -ENOMEM. */
+MUST_USE int cm_call_elsewhere(struct cm_connection *connection, time_ns now,
+			       const struct cm_place *place);
 
 /* The following functions return -EINVAL in a wrong state or with too much private data. */
 /* Answers a request. The manager fills in the REP's communication ids and CA GUID. */

@@ -67,6 +67,7 @@ struct cm_connection {
 	struct cm_retry retry;
 	time_ns round_trip; /* twice the packet life time */
 	time_ns timewait;
+	uint8_t redirect_count;
 	uint8_t delay; /* service timeout of the MRA that answers a repeated message; 0: none */
 	uint32_t sidr_vendor_options;
 };
@@ -125,6 +126,8 @@ struct cm {
 MUST_USE int connection_create(struct cm *cm, uint32_t port_index, void *context,
 			       struct cm_connection **ret_connection);
 void connection_free(struct cm_connection *connection);
+/* Messages with the old communication id do not find the connection any more. -ENOMEM. */
+MUST_USE int connection_renew_id(struct cm_connection *connection);
 struct cm_connection *connection_find(const struct cm *cm, uint32_t local_comm_id,
 				      uint32_t remote_comm_id);
 struct cm_connection *connection_find_remote_id(const struct cm *cm, uint32_t remote_comm_id,

@@ -61,6 +61,18 @@ int connection_create(struct cm *cm, uint32_t port_index, void *context,
 	return 0;
 }
 
+int connection_renew_id(struct cm_connection *connection)
+{
+	struct cm *cm = connection->cm;
+	uint32_t id = take_comm_id(cm);
+
+	if (hash_table_put(&cm->by_local_id, id, connection) != 0)
+		return -ENOMEM;
+	hash_table_remove(&cm->by_local_id, connection->local_comm_id);
+	connection->local_comm_id = id;
+	return 0;
+}
+
 void connection_free(struct cm_connection *connection)
 {
 	struct cm *cm = connection->cm;

@@ -35,6 +35,16 @@ static struct cm_message *append(struct cm *cm)
 	return &cm->outbox[(cm->outbox_head + cm->outbox_count++) & (cm->outbox_capacity - 1)];
 }
 
+/* Messages go to QP1, unless the peer named another QP or sent from one. */
+static void set_address(struct cm_message *message, const struct mad_address *address)
+{
+	message->mad.address = *address;
+	if (!address->qpn)
+		message->mad.address.qpn = QPN_GSI;
+	if (!address->qkey)
+		message->mad.address.qkey = QKEY_GSI;
+}
+
 struct cm_message *outbox_start(struct cm *cm, uint32_t port_index,
 				const struct mad_address *address, enum cm_message_id id,
 				uint64_t transaction_id, uint32_t attribute_modifier)
@@ -53,9 +63,7 @@ struct cm_message *outbox_start(struct cm *cm, uint32_t port_index,
 	if (!message)
 		return NULL;
 	message->port_index = port_index;
-	message->mad.address = *address;
-	message->mad.address.qpn = QPN_GSI;
-	message->mad.address.qkey = QKEY_GSI;
+	set_address(message, address);
 	mad_header_encode(&header, message->mad.bytes);
 	memset(message->mad.bytes + CM_DATA_OFFSET, 0, CM_DATA_BYTES);
 	return message;
@@ -107,9 +115,7 @@ void connection_resend(struct cm_connection *connection)
 	if (!message)
 		return;
 	message->port_index = connection->port_index;
-	message->mad.address = connection->peer.address;
-	message->mad.address.qpn = QPN_GSI;
-	message->mad.address.qkey = QKEY_GSI;
+	set_address(message, &connection->peer.address);
 	memcpy(message->mad.bytes, connection->retry.message, MAD_BYTES);
 }
 

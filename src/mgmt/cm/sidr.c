@@ -20,6 +20,7 @@ int cm_sidr_resolve(struct cm *cm, time_ns now, const struct cm_sidr_call *call,
 	connection->peer.address = call->address;
 	connection->service_id = call->request.service_id;
 	connection->retry.timeout = call->timeout;
+	connection->retry.max = (uint8_t)call->retries;
 
 	struct cm_sidr_req request = call->request;
 	struct cm_message *message =

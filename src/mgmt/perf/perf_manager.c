@@ -104,6 +104,14 @@ void perf_manager_ask_details(struct perf_manager *manager, const char *port)
 {
 	perf_manager_ask_sweep(manager);
 	snprintf(manager->details_next, sizeof(manager->details_next), "%s", port);
+	manager->sample_next = 0;
+}
+
+void perf_manager_ask_sample(struct perf_manager *manager, const char *port, time_ns length)
+{
+	assert(length <= PORT_SAMPLING_MAX);
+	perf_manager_ask_details(manager, port);
+	manager->sample_next = length;
 }
 
 bool perf_manager_is_idle(const struct perf_manager *manager)
@@ -225,6 +233,10 @@ static void begin_sweep(struct perf_manager *manager, time_ns now)
 	manager->clears_next = false;
 	if (manager->details_next[0])
 		port_details_begin(&manager->details, manager->details_next);
+	if (manager->details_next[0] && manager->sample_next)
+		port_sampling_begin(
+			&manager->details.sampling, manager->sample_next,
+			(uint16_t)(manager->options.agent_number << 8 ^ manager->current.number));
 	manager->details_next[0] = '\0';
 	if (manager->options.interval)
 		manager->due_at = now + manager->options.interval;
@@ -268,6 +280,9 @@ static uint32_t cursor_end(const struct perf_manager *manager)
 	case PERF_PHASE_DETAILS:
 		return manager->details.is_wanted && manager->details.is_found ? PORT_DETAILS_COUNT
 									       : 0;
+	case PERF_PHASE_SAMPLE:
+		return manager->details.is_wanted && manager->details.is_found &&
+		       !port_sampling_is_over(&manager->details.sampling);
 	case PERF_PHASE_IDLE:
 	case PERF_PHASE_TABLES:
 		break;
@@ -329,6 +344,9 @@ static void ask(struct perf_manager *manager)
 	case PERF_PHASE_DETAILS:
 		perf_request_detail(manager, manager->details_port, index);
 		break;
+	case PERF_PHASE_SAMPLE:
+		perf_request_sample(manager, manager->details_port);
+		break;
 	case PERF_PHASE_IDLE:
 	case PERF_PHASE_TABLES:
 		break;
@@ -365,6 +383,18 @@ static void begin_details(struct perf_manager *manager)
 	}
 }
 
+/* One request and its answer, then a pause until the next one. */
+static void end_sample_step(struct perf_manager *manager, time_ns now)
+{
+	manager->cursor = 0;
+	manager->pause_until = manager->details.sampling.due_at;
+	if (cursor_end(manager))
+		return;
+	manager->pause_until = now;
+	manager->details.is_wanted = false;
+	finish_sweep(manager, now, 0);
+}
+
 static void end_round(struct perf_manager *manager, time_ns now)
 {
 	if (manager->has_owed && --manager->rounds_left) {
@@ -385,8 +415,10 @@ static void end_round(struct perf_manager *manager, time_ns now)
 		begin_details(manager);
 		break;
 	case PERF_PHASE_DETAILS:
-		manager->details.is_wanted = false;
-		finish_sweep(manager, now, 0);
+		enter(manager, PERF_PHASE_SAMPLE);
+		break;
+	case PERF_PHASE_SAMPLE:
+		end_sample_step(manager, now);
 		break;
 	case PERF_PHASE_IDLE:
 	case PERF_PHASE_TABLES:
@@ -463,6 +495,7 @@ time_ns perf_manager_deadline(const struct perf_manager *manager)
 	case PERF_PHASE_COUNTERS:
 	case PERF_PHASE_CLEARS:
 	case PERF_PHASE_DETAILS:
+	case PERF_PHASE_SAMPLE:
 		break;
 	}
 	if (round_is_over(manager))

@@ -56,6 +56,7 @@ enum perf_phase {
 	PERF_PHASE_COUNTERS,
 	PERF_PHASE_CLEARS,
 	PERF_PHASE_DETAILS, /* of one port, if somebody asked */
+	PERF_PHASE_SAMPLE,  /* of the same port, if somebody asked */
 };
 
 /* The last sweep that ended. */
@@ -84,6 +85,7 @@ struct perf_manager {
 	struct port_details details;
 	char details_next[PERF_PORT_NAME_BYTES]; /* the port of the next sweep's details; "": none
 						  */
+	time_ns sample_next;			 /* the length of its sample; 0: none */
 	struct perf_port *details_port;		 /* of the present sweep */
 	enum perf_phase phase;
 	bool is_asked;	     /* a sweep is to follow */
@@ -115,6 +117,8 @@ void perf_manager_ask_sweep(struct perf_manager *manager);
 void perf_manager_ask_clear(struct perf_manager *manager);
 /* Reads the details of this port ("h1:1") at the end of the next sweep. */
 void perf_manager_ask_details(struct perf_manager *manager, const char *port);
+/* Reads the details and takes a sample of this length, at most PORT_SAMPLING_MAX. */
+void perf_manager_ask_sample(struct perf_manager *manager, const char *port, time_ns length);
 /* No sweep is under way or asked for. */
 bool perf_manager_is_idle(const struct perf_manager *manager);
 /* The number of the sweep that an ask_sweep() now would wait for. */

@@ -60,7 +60,8 @@ static void write_port_name(const char *name, const struct perf_port *port, FILE
 struct totals {
 	uint64_t xmit_bytes, host_xmit_bytes, host_rcv_bytes, host_xmit_packets;
 	uint64_t host_xmit_rate, errors, new_errors, wait;
-	uint32_t ports_with_errors, links, switches, silent;
+	uint64_t events;
+	uint32_t ports_with_errors, links, nodes, ports, switches, silent;
 };
 
 static uint64_t bytes_of(const struct perf_port *port, enum perf_counter counter)
@@ -103,34 +104,78 @@ static const char *error_text(int error)
 	}
 }
 
-static void write_sweep(const struct perf_manager *manager, time_ns now, FILE *file)
-{
-	const struct perf_sweep *sweep = &manager->last;
+/* What the last sweeps of all subnets come to. */
+struct sweeps {
+	uint64_t number; /* of the subnet with the fewest */
+	time_ns duration, age;
+	uint64_t read_count, failed_count, mad_count;
+	bool have_tables;
+	int error; /* the first one */
+};
 
-	fprintf(file, "\"sweep\":{\"number\":%" PRIu64, sweep->number);
-	write_number("duration_us", (sweep->ended_at - sweep->began_at) / MICROSECONDS(1), file);
-	write_number("age_us", sweep->number ? (now - sweep->ended_at) / MICROSECONDS(1) : 0, file);
-	write_number("ports_read", sweep->read_count, file);
-	write_number("ports_failed", sweep->failed_count, file);
-	write_number("requests", sweep->mad_count, file);
-	fprintf(file, ",\"read_tables\":%s,\"error\":\"%s\"}", sweep->has_tables ? "true" : "false",
-		error_text(sweep->error));
+static void add_sweep(struct sweeps *sweeps, const struct perf_sweep *sweep, time_ns now)
+{
+	time_ns duration = sweep->ended_at - sweep->began_at;
+	time_ns age = sweep->number ? now - sweep->ended_at : 0;
+
+	if (sweep->number < sweeps->number)
+		sweeps->number = sweep->number;
+	if (duration > sweeps->duration)
+		sweeps->duration = duration;
+	if (age > sweeps->age)
+		sweeps->age = age;
+	sweeps->read_count += sweep->read_count;
+	sweeps->failed_count += sweep->failed_count;
+	sweeps->mad_count += sweep->mad_count;
+	sweeps->have_tables |= sweep->has_tables;
+	if (!sweeps->error)
+		sweeps->error = sweep->error;
 }
 
-static void write_totals(const struct perf_manager *manager, FILE *file)
+static void write_sweep(const struct perf_subnets *subnets, time_ns now, FILE *file)
+{
+	struct sweeps sweeps = {.number = UINT64_MAX};
+
+	for (uint32_t i = 0; i < subnets->count; i++)
+		add_sweep(&sweeps, &subnets->managers[i]->last, now);
+	fprintf(file, "\"sweep\":{\"number\":%" PRIu64, sweeps.number);
+	write_number("duration_us", sweeps.duration / MICROSECONDS(1), file);
+	write_number("age_us", sweeps.age / MICROSECONDS(1), file);
+	write_number("ports_read", sweeps.read_count, file);
+	write_number("ports_failed", sweeps.failed_count, file);
+	write_number("requests", sweeps.mad_count, file);
+	fprintf(file, ",\"read_tables\":%s,\"error\":\"%s\",\"numbers\":[",
+		sweeps.have_tables ? "true" : "false", error_text(sweeps.error));
+	for (uint32_t i = 0; i < subnets->count; i++)
+		fprintf(file, "%s%" PRIu64, i ? "," : "", subnets->managers[i]->last.number);
+	fputs("]}", file);
+}
+
+static void add_subnet(struct totals *totals, const struct perf_manager *manager)
 {
 	const struct perf_nodes *nodes = &manager->nodes;
-	struct totals totals = {0};
 
 	for (uint32_t i = 0; i < nodes->port_count; i++)
-		add_port(&totals, &nodes->ports[i]);
+		add_port(totals, &nodes->ports[i]);
 	for (uint32_t i = 0; i < nodes->node_count; i++) {
-		totals.switches += nodes->nodes[i].type == NODE_SWITCH;
-		totals.silent += nodes->nodes[i].is_silent;
+		totals->switches += nodes->nodes[i].type == NODE_SWITCH;
+		totals->silent += nodes->nodes[i].is_silent;
 	}
-	write_number("nodes", nodes->node_count, file);
+	totals->nodes += nodes->node_count;
+	totals->ports += nodes->port_count;
+	totals->events += manager->events.count;
+}
+
+static void write_totals(const struct perf_subnets *subnets, FILE *file)
+{
+	struct totals totals = {0};
+
+	for (uint32_t i = 0; i < subnets->count; i++)
+		add_subnet(&totals, subnets->managers[i]);
+	write_number("subnets", subnets->count, file);
+	write_number("nodes", totals.nodes, file);
 	write_number("switches", totals.switches, file);
-	write_number("ports", nodes->port_count, file);
+	write_number("ports", totals.ports, file);
 	write_number("links", totals.links, file);
 	write_number("silent_nodes", totals.silent, file);
 	write_number("host_xmit_bytes", totals.host_xmit_bytes, file);
@@ -142,7 +187,7 @@ static void write_totals(const struct perf_manager *manager, FILE *file)
 	write_number("errors", totals.errors, file);
 	write_number("new_errors", totals.new_errors, file);
 	write_number("ports_with_errors", totals.ports_with_errors, file);
-	write_number("events", manager->events.count, file);
+	write_number("events", totals.events, file);
 }
 
 /* --- The first of all ports by some measure --- */
@@ -339,7 +384,18 @@ static void write_event(const struct perf_event *event, time_ns now, FILE *file)
 
 /* --- Parts --- */
 
-static int write_ranking(const struct perf_manager *manager, enum perf_report_part part,
+static void rank_all(struct ranking *ranking, const struct perf_nodes *nodes,
+		     enum perf_report_part part)
+{
+	for (uint32_t i = 0; i < nodes->port_count; i++) {
+		if (part == PERF_REPORT_LINKS)
+			rank_link(ranking, &nodes->ports[i]);
+		else
+			rank_errors(ranking, &nodes->ports[i]);
+	}
+}
+
+static int write_ranking(const struct perf_subnets *subnets, enum perf_report_part part,
 			 const struct perf_report_range *range, FILE *file, uint32_t *ret_total)
 {
 	struct ranking ranking = {.count_max = range->top};
@@ -347,12 +403,8 @@ static int write_ranking(const struct perf_manager *manager, enum perf_report_pa
 	ranking.rows = calloc((size_t)range->top + 1, sizeof(*ranking.rows));
 	if (!ranking.rows)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < manager->nodes.port_count; i++) {
-		if (part == PERF_REPORT_LINKS)
-			rank_link(&ranking, &manager->nodes.ports[i]);
-		else
-			rank_errors(&ranking, &manager->nodes.ports[i]);
-	}
+	for (uint32_t i = 0; i < subnets->count; i++)
+		rank_all(&ranking, &subnets->managers[i]->nodes, part);
 	for (uint32_t i = range->from; i < ranking.count && i - range->from < range->count; i++) {
 		if (i > range->from)
 			fputc(',', file);
@@ -366,38 +418,83 @@ static int write_ranking(const struct perf_manager *manager, enum perf_report_pa
 	return 0;
 }
 
-static void write_events(const struct perf_manager *manager, time_ns now,
-			 const struct perf_report_range *range, FILE *file, uint32_t *ret_total)
+static uint32_t events_kept(const struct perf_manager *manager)
 {
-	const struct perf_event *event;
-	uint32_t i;
-
-	for (i = range->from; i - range->from < range->count &&
-			      (event = perf_events_at(&manager->events, i)) != NULL;
-	     i++) {
-		if (i > range->from)
-			fputc(',', file);
-		write_event(event, now, file);
-	}
-	*ret_total = manager->events.count < PERF_EVENTS_MAX ? (uint32_t)manager->events.count
-							     : PERF_EVENTS_MAX;
+	return manager->events.count < PERF_EVENTS_MAX ? (uint32_t)manager->events.count
+						       : PERF_EVENTS_MAX;
 }
 
-static void write_ports(const struct perf_manager *manager, time_ns now,
+/* The last event that has not been taken yet; NULL: all have. taken: of each subnet. */
+static const struct perf_event *take_event(const struct perf_subnets *subnets, uint32_t *taken)
+{
+	const struct perf_event *last = NULL;
+	uint32_t subnet = 0;
+
+	for (uint32_t i = 0; i < subnets->count; i++) {
+		const struct perf_event *event =
+			perf_events_at(&subnets->managers[i]->events, taken[i]);
+
+		if (!event || (last && event->at <= last->at))
+			continue;
+		last = event;
+		subnet = i;
+	}
+	taken[subnet]++;
+	return last;
+}
+
+static int write_events(const struct perf_subnets *subnets, time_ns now,
 			const struct perf_report_range *range, FILE *file, uint32_t *ret_total)
 {
-	const struct perf_nodes *nodes = &manager->nodes;
+	uint32_t *taken = calloc(subnets->count, sizeof(*taken));
+	const struct perf_event *event;
 
-	for (uint32_t i = range->from; i < nodes->port_count && i - range->from < range->count;
+	if (!taken)
+		return -ENOMEM;
+	for (uint32_t i = 0; (i < range->from || i - range->from < range->count) &&
+			     (event = take_event(subnets, taken)) != NULL;
 	     i++) {
 		if (i > range->from)
 			fputc(',', file);
-		write_port(&nodes->ports[i], now, file);
+		if (i >= range->from)
+			write_event(event, now, file);
 	}
-	*ret_total = nodes->port_count;
+	free(taken);
+	for (uint32_t i = 0; i < subnets->count; i++)
+		*ret_total += events_kept(subnets->managers[i]);
+	return 0;
 }
 
-int perf_report_write(const struct perf_manager *manager, time_ns now, enum perf_report_part part,
+/* The ports of the first subnet, then those of the second, and so on. */
+static void write_ports(const struct perf_subnets *subnets, time_ns now,
+			const struct perf_report_range *range, FILE *file, uint32_t *ret_total)
+{
+	for (uint32_t i = 0; i < subnets->count; i++) {
+		const struct perf_nodes *nodes = &subnets->managers[i]->nodes;
+		uint32_t first = range->from > *ret_total ? range->from - *ret_total : 0;
+
+		for (uint32_t port = first;
+		     port < nodes->port_count && *ret_total + port - range->from < range->count;
+		     port++) {
+			if (*ret_total + port > range->from)
+				fputc(',', file);
+			write_port(&nodes->ports[port], now, file);
+		}
+		*ret_total += nodes->port_count;
+	}
+}
+
+/* A port is in one subnet; the managers of the others did not find it. */
+static void write_details(const struct perf_subnets *subnets, FILE *file)
+{
+	const struct perf_manager *finder = subnets->managers[0];
+
+	for (uint32_t i = 1; i < subnets->count && !finder->details.is_found; i++)
+		finder = subnets->managers[i];
+	port_details_write(&finder->details, file);
+}
+
+int perf_report_write(const struct perf_subnets *subnets, time_ns now, enum perf_report_part part,
 		      const struct perf_report_range *range, FILE *file)
 {
 	uint32_t total = 0;
@@ -405,14 +502,14 @@ int perf_report_write(const struct perf_manager *manager, time_ns now, enum perf
 
 	if (part == PERF_REPORT_SWEEP || part == PERF_REPORT_SUMMARY) {
 		fputc('{', file);
-		write_sweep(manager, now, file);
+		write_sweep(subnets, now, file);
 		if (part == PERF_REPORT_SUMMARY)
-			write_totals(manager, file);
+			write_totals(subnets, file);
 		fputc('}', file);
 		return 0;
 	}
 	if (part == PERF_REPORT_DETAILS) {
-		port_details_write(&manager->details, file);
+		write_details(subnets, file);
 		return 0;
 	}
 	fputs("{\"rows\":[", file);
@@ -423,13 +520,13 @@ int perf_report_write(const struct perf_manager *manager, time_ns now, enum perf
 		break;
 	case PERF_REPORT_LINKS:
 	case PERF_REPORT_ERRORS:
-		error = write_ranking(manager, part, range, file, &total);
+		error = write_ranking(subnets, part, range, file, &total);
 		break;
 	case PERF_REPORT_EVENTS:
-		write_events(manager, now, range, file, &total);
+		error = write_events(subnets, now, range, file, &total);
 		break;
 	case PERF_REPORT_PORTS:
-		write_ports(manager, now, range, file, &total);
+		write_ports(subnets, now, range, file, &total);
 		break;
 	}
 	fputc(']', file);

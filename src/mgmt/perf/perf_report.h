@@ -32,9 +32,15 @@ struct perf_report_range {
 /* "sweep", "summary", ... false: there is no such part. */
 MUST_USE bool perf_report_part_find(const char *name, enum perf_report_part *ret_part);
 
+/* The managers of all subnets that a report covers, at least one. */
+struct perf_subnets {
+	const struct perf_manager *const *managers;
+	uint32_t count;
+};
+
 /* Writes an object. A part with rows has "rows", and "next" if rows of the range are left. -ENOMEM.
  */
-MUST_USE int perf_report_write(const struct perf_manager *manager, time_ns now,
+MUST_USE int perf_report_write(const struct perf_subnets *subnets, time_ns now,
 			       enum perf_report_part part, const struct perf_report_range *range,
 			       FILE *file);
 

@@ -17,6 +17,7 @@ enum perf_request {
 	REQUEST_BASIC,
 	REQUEST_CLEAR_EXTENDED,
 	REQUEST_CLEAR_BASIC,
+	REQUEST_SAMPLE,
 	REQUEST_DETAIL_FIRST, /* and one per attribute of port_details.h */
 };
 
@@ -124,6 +125,14 @@ void perf_request_detail(struct perf_manager *manager, struct perf_port *port, u
 	port_counters_encode(&asked, data);
 	send(manager, port, REQUEST_DETAIL_FIRST + index, MAD_GET, port_details_attribute(index),
 	     data);
+}
+
+void perf_request_sample(struct perf_manager *manager, struct perf_port *port)
+{
+	struct port_sampling_request request;
+
+	port_sampling_ask(&manager->details.sampling, port->number, &request);
+	send(manager, port, REQUEST_SAMPLE, request.method, request.attribute_id, request.data);
 }
 
 bool perf_requests_find_path(void *context, const struct gid *gid, struct mad_path *ret_path)
@@ -291,6 +300,7 @@ static bool check_status(struct perf_manager *manager, time_ns now, struct perf_
 	case REQUEST_TICK: /* Sampling is optional. */
 		port->node->wait_tick = 0;
 		break;
+	case REQUEST_SAMPLE:
 	case REQUEST_DETAIL_FIRST:
 		break;
 	}
@@ -309,6 +319,11 @@ void perf_requests_receive(struct perf_manager *manager, time_ns now,
 
 	struct perf_port *port = purpose.subject;
 
+	if (purpose.detail == REQUEST_SAMPLE) {
+		port_sampling_take(&manager->details.sampling, now, header.status,
+				   message->bytes + PERFORMANCE_DATA_OFFSET);
+		return;
+	}
 	if (purpose.detail >= REQUEST_DETAIL_FIRST) {
 		port_details_take(&manager->details, purpose.detail - REQUEST_DETAIL_FIRST,
 				  port->number, header.status,
@@ -343,6 +358,7 @@ void perf_requests_receive(struct perf_manager *manager, time_ns now,
 		if (has_data)
 			take_clear(manager, port, port->node->sources.basic, message);
 		break;
+	case REQUEST_SAMPLE:
 	case REQUEST_DETAIL_FIRST:
 		break;
 	}
@@ -356,6 +372,10 @@ void perf_requests_take_failed(struct perf_manager *manager, time_ns now)
 	while (mad_transactions_take_failed(&manager->transactions, &purpose, &request)) {
 		struct perf_port *port = purpose.subject;
 
+		if (purpose.detail == REQUEST_SAMPLE) {
+			port_sampling_fail(&manager->details.sampling);
+			continue;
+		}
 		/* An agent may leave optional attributes unanswered. */
 		if (purpose.detail >= REQUEST_DETAIL_FIRST) {
 			manager->details.answers[purpose.detail - REQUEST_DETAIL_FIRST].state =

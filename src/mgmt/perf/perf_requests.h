@@ -28,6 +28,9 @@ void perf_request_clear(struct perf_manager *manager, struct perf_port *port,
 /* Asks for one of the attributes of port_details.h. */
 void perf_request_detail(struct perf_manager *manager, struct perf_port *port, unsigned index);
 
+/* The next step of the sample of this port. */
+void perf_request_sample(struct perf_manager *manager, struct perf_port *port);
+
 /* A response of class Perf. */
 void perf_requests_receive(struct perf_manager *manager, time_ns now,
 			   const struct mad_message *message);

@@ -110,5 +110,10 @@ void port_details_write(const struct port_details *details, FILE *file)
 		write_attribute(&details_known[i], details->answers[i].data, file);
 		separator = ",";
 	}
-	fputs("}}", file);
+	fputc('}', file);
+	if (details->sampling.state != PORT_SAMPLING_UNASKED) {
+		fputs(",\"sample\":", file);
+		port_sampling_write(&details->sampling, file);
+	}
+	fputc('}', file);
 }

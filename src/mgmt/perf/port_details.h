@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "mgmt/perf/perf_nodes.h"
+#include "mgmt/perf/port_sampling.h"
 #include "wire/mad.h"
 
 enum { PORT_DETAILS_COUNT = 13 };
@@ -27,6 +28,7 @@ struct port_details {
 		enum port_detail_state state;
 		uint8_t data[PERFORMANCE_DATA_BYTES];
 	} answers[PORT_DETAILS_COUNT];
+	struct port_sampling sampling;
 };
 
 /* Forgets the answers for those of this port. */
@@ -37,7 +39,8 @@ uint16_t port_details_attribute(unsigned index);
 void port_details_take(struct port_details *details, unsigned index, uint8_t port_number,
 		       uint16_t status, const uint8_t data[static PERFORMANCE_DATA_BYTES]);
 
-/* Writes a JSON object: {"port": "h1:1", "is_found": true, "attributes": {...}}. */
+/* Writes a JSON object: {"port": "h1:1", "is_found": true, "attributes": {...}, "sample": {...}}.
+ */
 void port_details_write(const struct port_details *details, FILE *file);
 
 #endif

@@ -103,6 +103,21 @@ static void test_bad_requests_are_refused(void **state)
 	assert_int_equal(errno_of("\"node\":\"h1\",\"class\":4,\"to\":\"h1\",\"qp\":77"), 0);
 }
 
+/* REJ 25 names a port of the node by its GID. The hosts of this fabric have one port. */
+static void test_connections_alone_go_to_another_port_of_the_node(void **state)
+{
+	(void)state;
+	assert_int_equal(errno_of("\"node\":\"h1\",\"class\":7,\"to\":\"h2\",\"connections\":true"),
+			 EINVAL);
+	assert_int_equal(errno_of("\"node\":\"h1\",\"class\":7,\"to\":\"h1\",\"connections\":true"),
+			 EINVAL);
+	assert_int_equal(errno_of("\"node\":\"h1\",\"class\":4,\"to\":\"h2\",\"connections\":true"),
+			 EINVAL);
+	assert_null(first());
+	assert_int_equal(errno_of("\"node\":\"h1\",\"class\":7,\"to\":\"h2\""), 0);
+	assert_int_equal(first()->scope, REDIRECT_ALL);
+}
+
 static void test_redirections_are_listed_and_ended(void **state)
 {
 	json_t *answer;
@@ -129,6 +144,7 @@ int main(void)
 		TEST(test_every_field_is_set),
 		TEST(test_a_switch_redirects_at_port_0),
 		TEST(test_bad_requests_are_refused),
+		TEST(test_connections_alone_go_to_another_port_of_the_node),
 		TEST(test_redirections_are_listed_and_ended),
 	};
 

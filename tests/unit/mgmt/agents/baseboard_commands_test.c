@@ -3,6 +3,7 @@
  * codes (management 6.2). */
 #include "baseboard_rig.h"
 #include "mgmt/agents/baseboard.h"
+#include "mgmt/agents/io_unit.h"
 
 static int run(uint16_t command, const char *parameters, uint8_t count)
 {
@@ -120,9 +121,35 @@ static void test_power_states_are_set_and_read(void **state)
 	assert_int_equal(run(COMMAND_SET_UNIT_PM, "\x00\x00\x05", 3), BASEBOARD_ILLEGAL_PARAMETER);
 	assert_int_equal(run(COMMAND_SET_UNIT_PM, "\x03\x05", 2), BASEBOARD_ILLEGAL_PARAMETER);
 	assert_int_equal(run(COMMAND_SET_MODULE_STATE, "\x03", 1), BASEBOARD_ILLEGAL_PARAMETER);
-	/* No controllers with a power of their own. */
-	assert_int_equal(run(COMMAND_SET_IOC_PM, "\x01\x03", 2), BASEBOARD_ILLEGAL_PARAMETER);
-	assert_int_equal(run(COMMAND_GET_IOC_PM, "\x01", 1), BASEBOARD_ILLEGAL_PARAMETER);
+}
+
+/* SetIOCPMControl: slot and state (management 6.2). */
+static void test_an_io_controller_is_switched(void **state)
+{
+	struct io_controller controller = {.id_string = "disk"};
+	unsigned slot;
+
+	(void)state;
+	assert_int_equal(run(COMMAND_SET_IOC_PM, "\x03\x03", 2), BASEBOARD_ILLEGAL_PARAMETER);
+	assert_int_equal(run(COMMAND_GET_IOC_PM, "\x03", 1), BASEBOARD_ILLEGAL_PARAMETER);
+	assert_int_equal(
+		io_unit_plug(&fixture.environment, &fixture.adapter, 0, &controller, 3, &slot), 0);
+	assert_int_equal(run(COMMAND_GET_IOC_PM, "\x03", 1), BASEBOARD_OK);
+	assert_int_equal(board_answer_bytes(), 1);
+	assert_memory_equal(board_answer(), "\x00", 1);
+	assert_int_equal(run(COMMAND_SET_IOC_PM, "\x03\x03", 2), BASEBOARD_OK);
+	assert_int_equal(board_answer_bytes(), 0);
+	assert_null(io_unit_powered(io_unit_find(&fixture.memory, &fixture.adapter), 3));
+	assert_int_equal(run(COMMAND_GET_IOC_PM, "\x03", 1), BASEBOARD_OK);
+	assert_memory_equal(board_answer(), "\x03", 1);
+	assert_int_equal(run(COMMAND_IB2CME, "\x27\x03\x00", 3), BASEBOARD_OK);
+	assert_non_null(io_unit_powered(io_unit_find(&fixture.memory, &fixture.adapter), 3));
+	assert_int_equal(run(COMMAND_SET_IOC_PM, "\x03\x02", 2), BASEBOARD_ILLEGAL_PARAMETER);
+	assert_int_equal(run(COMMAND_SET_IOC_PM, "\x02\x03", 2), BASEBOARD_ILLEGAL_PARAMETER);
+	assert_int_equal(run(COMMAND_SET_IOC_PM, "\x00\x03", 2), BASEBOARD_ILLEGAL_PARAMETER);
+	assert_int_equal(run(COMMAND_SET_IOC_PM, "\xff\x03", 2), BASEBOARD_ILLEGAL_PARAMETER);
+	assert_int_equal(run(COMMAND_SET_IOC_PM, "\x03", 1), BASEBOARD_ILLEGAL_PARAMETER);
+	assert_int_equal(run(COMMAND_GET_IOC_PM, "\x03\x03", 2), BASEBOARD_ILLEGAL_PARAMETER);
 }
 
 static void test_entities_take_commands_and_are_busy_while_power_changes(void **state)
@@ -188,6 +215,7 @@ int main(void)
 		TEST(test_raw_transfers_reach_the_memories),
 		TEST(test_status_of_the_module),
 		TEST(test_power_states_are_set_and_read),
+		TEST(test_an_io_controller_is_switched),
 		TEST(test_entities_take_commands_and_are_busy_while_power_changes),
 		TEST(test_oem_commands_read_sensors_and_set_thresholds),
 		TEST(test_unknown_commands_are_not_supported),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device management agent: every attribute, from and to literal bytes (management 6.3). */
+/* The device management agent: every attribute, from and to literal bytes (management 6.3).
+ * Covers: mgmt/agents/class_notices.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "agent_fixture.h"
+#include "base/bytes.h"
 #include "mgmt/agents/io_unit.h"
 
 static struct mad_message request;
@@ -203,14 +205,82 @@ static void test_controller_that_failed_shows_its_code_only(void **state)
 	assert_int_equal(get(0x11, 3), 0);
 }
 
-static void test_class_port_info_has_traps_and_no_notices(void **state)
+static void test_a_controller_without_power_shows_as_an_empty_slot(void **state)
+{
+	(void)state;
+	plug();
+	assert_int_equal(io_unit_set_power(&fixture.memory, &fixture.adapter, 0, 3, POWER_OFF), 0);
+	assert_int_equal(get(0x10, 0), 0);
+	assert_int_equal(get_be16(data()), 2); /* ChangeID */
+	assert_int_equal(data()[5], 0x00);     /* slots 3 and 4 */
+	assert_int_equal(get(0x11, 3), DEVICE_STATUS_NO_RESPONSE);
+	assert_int_equal(get(0x12, 0x030000), DEVICE_STATUS_NO_RESPONSE);
+	assert_int_equal(set(0x21, 3), DEVICE_STATUS_NO_RESPONSE);
+	assert_int_equal(io_unit_set_power(&fixture.memory, &fixture.adapter, 0, 3, POWER_ON), 0);
+	assert_int_equal(get(0x10, 0), 0);
+	assert_int_equal(data()[5], 0x10);
+	assert_int_equal(get(0x11, 3), 0);
+}
+
+static void test_class_port_info_has_traps_and_notices(void **state)
 {
 	(void)state;
 	assert_int_equal(get(0x01, 0), 0);
 	assert_int_equal(data()[0], 1);
 	assert_int_equal(data()[1], 1);
-	assert_int_equal(get_be16(data() + 2), 1);
-	assert_int_equal(get(0x02, 0), MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+	assert_int_equal(get_be16(data() + 2), 3);
+	assert_int_equal(get(0x02, 0), 0);
+	assert_int_equal(data()[0], 0x7f); /* an empty notice */
+	assert_int_equal(get(0x02, 1), MAD_STATUS_BAD_FIELD);
+	assert_int_equal(set(0x02, 1), MAD_STATUS_BAD_FIELD);
+}
+
+/* Sets the Notice that the last answer showed, with this NoticeToggle and NoticeCount. */
+static int remove_notice(uint16_t toggle_and_count)
+{
+	int status;
+
+	memcpy(request.bytes + 64, data(), 80);
+	put_be16(request.bytes + 64 + 8, toggle_and_count);
+	status = set(0x02, 0);
+	memset(request.bytes + 64, 0, 192);
+	return status;
+}
+
+/* The change of the unit, then trap 514, in the order in which they happened (management 5.1, 5.3).
+ */
+static void test_notices_are_read_and_removed_one_by_one(void **state)
+{
+	/* Type 4, vendor 025f1b, device ID 1, issuer LID 2, NoticeToggle 0, NoticeCount 2; ChangeID
+	 * 1 and slot 3 with a controller. */
+	static const uint8_t change[] = {0x04, 0x02, 0x5f, 0x1b, 0, 1, 0, 2, 0, 2};
+	/* Generic, type 4, a channel adapter, trap 514; one notice, toggled. */
+	static const uint8_t ready[] = {0x84, 0, 0, 1, 0x02, 0x02, 0, 2, 0x80, 1};
+
+	(void)state;
+	fixture.adapter.ports[1].info.port_state = PORT_ACTIVE;
+	fixture.adapter.ports[1].info.lid = 2;
+	put_be16(request.bytes + 64 + 60, 6); /* TrapLID */
+	put_be32(request.bytes + 64 + 64, 1); /* TrapQP */
+	assert_int_equal(set(0x01, 0), 0);
+	memset(request.bytes + 64, 0, 192);
+	plug();
+	assert_int_equal(set(0x21, 3), 0);
+	run_test_to(IO_TEST_PREPARE_TIME);
+	assert_int_equal(get(0x02, 0), 0);
+	assert_memory_equal(data(), change, sizeof(change));
+	/* A manager that read an older notice removes nothing. */
+	assert_int_equal(remove_notice(1), 0);
+	assert_memory_equal(data(), change, sizeof(change));
+	assert_int_equal(remove_notice(2), 0);
+	assert_memory_equal(data(), ready, sizeof(ready));
+	assert_int_equal(remove_notice(get_be16(data() + 8)), 0);
+	assert_int_equal(data()[0], 0x7f);
+	/* What was removed is not sent any more. */
+	struct agent_trap trap;
+
+	while (agent_take_traps(&fixture.memory, SECONDS(10), 1, &trap))
+		assert_int_not_equal(trap.message.bytes[1], MAD_CLASS_DEVICE);
 }
 
 int main(void)
@@ -224,7 +294,9 @@ int main(void)
 		TEST(test_controller_without_services),
 		TEST(test_self_test_by_mads),
 		TEST(test_controller_that_failed_shows_its_code_only),
-		TEST(test_class_port_info_has_traps_and_no_notices),
+		TEST(test_a_controller_without_power_shows_as_an_empty_slot),
+		TEST(test_class_port_info_has_traps_and_notices),
+		TEST(test_notices_are_read_and_removed_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -317,6 +317,53 @@ static void test_readiness_for_a_test_is_told(void **state)
 	assert_int_equal(details.controller_guid, unit()->controllers[1]->profile.guid);
 }
 
+static int switch_slot(unsigned number, time_ns now, enum baseboard_power power)
+{
+	return io_unit_set_power(&fixture.memory, &fixture.adapter, now, number, power);
+}
+
+/* Off and on are changes of the unit, each told by a notice; standby is none (management 6.2, 6.3).
+ */
+static void test_a_controller_without_power_leaves_its_slot(void **state)
+{
+	time_ns distance = time_from_code(fixture.adapter.ports[1].info.subnet_timeout);
+	struct io_unit_change_details details;
+	struct notice notice;
+
+	(void)state;
+	subscribe();
+	assert_int_equal(plug_simple(5, 1), 0);
+	assert_true(next_notice(0, &notice));
+	assert_int_equal(io_diagnostics_prepare(&unit()->controllers[5]->test, 0), MAD_STATUS_OK);
+	unit()->controllers[5]->test.next_outcome = 9;
+	assert_int_equal(switch_slot(4, distance, POWER_OFF), -ENOENT);
+	assert_int_equal(switch_slot(5, distance, POWER_STANDBY), 0);
+	assert_int_equal(unit()->change_id, 1);
+	assert_int_equal(switch_slot(5, distance, POWER_OFF), 0);
+	assert_int_equal(switch_slot(5, distance, POWER_OFF), 0);
+	assert_int_equal(unit()->change_id, 2);
+	assert_null(io_unit_powered(unit(), 5));
+	assert_non_null(io_unit_controller(unit(), 5));
+	assert_int_equal(unit()->controllers[5]->test.state, IO_TEST_IDLE);
+	assert_int_equal(unit()->controllers[5]->test.next_outcome, 9);
+	assert_true(next_notice(distance, &notice));
+	io_unit_change_details_decode(notice.details, &details);
+	assert_int_equal(details.change_id, 2);
+	assert_int_equal(details.slot, 5);
+	assert_int_equal(details.slot_state, IO_SLOT_EMPTY);
+	/* It is in the slot still. */
+	assert_int_equal(plug_simple(5, 2), -EBUSY);
+	assert_true(io_unit_lacks_power_for(&fixture.memory, &fixture.adapter, 1));
+	assert_false(io_unit_lacks_power_for(&fixture.memory, &fixture.adapter, 2));
+	assert_int_equal(switch_slot(5, 2 * distance, POWER_ON), 0);
+	assert_int_equal(unit()->change_id, 3);
+	assert_non_null(io_unit_powered(unit(), 5));
+	assert_false(io_unit_lacks_power_for(&fixture.memory, &fixture.adapter, 1));
+	assert_true(next_notice(2 * distance, &notice));
+	io_unit_change_details_decode(notice.details, &details);
+	assert_int_equal(details.slot_state, IO_SLOT_HAS_CONTROLLER);
+}
+
 static void test_unit_goes_with_its_node(void **state)
 {
 	(void)state;
@@ -339,6 +386,7 @@ int main(void)
 		TEST(test_end_of_an_owner_pulls_its_controllers),
 		TEST(test_changes_are_told_with_the_minimum_distance),
 		TEST(test_readiness_for_a_test_is_told),
+		TEST(test_a_controller_without_power_leaves_its_slot),
 		TEST(test_unit_goes_with_its_node),
 	};
 

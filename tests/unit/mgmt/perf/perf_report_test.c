@@ -13,11 +13,15 @@
 #include "perf_fixture.h"
 
 static struct perf_fixture fixture;
+/* The second one is given to a report to cover twice the same. */
+static const struct perf_manager *const managers[] = {&fixture.manager, &fixture.manager};
+static uint32_t subnet_count;
 static json_t *report;
 
 static int set_up(void **state)
 {
 	(void)state;
+	subnet_count = 1;
 	perf_fixture_start(&fixture, NULL);
 	fixture.manager.options.thresholds = perf_thresholds_default;
 	perf_fixture_sweep(&fixture);
@@ -37,14 +41,14 @@ static int tear_down(void **state)
 static json_t *write_part(const char *name, uint32_t from, uint32_t count, uint32_t top)
 {
 	const struct perf_report_range range = {.from = from, .count = count, .top = top};
+	const struct perf_subnets subnets = {.managers = managers, .count = subnet_count};
 	enum perf_report_part part;
 	char *text = NULL;
 	size_t byte_count;
 	FILE *file = open_memstream(&text, &byte_count);
 
 	assert_true(perf_report_part_find(name, &part));
-	assert_int_equal(perf_report_write(&fixture.manager, fixture.sa.now, part, &range, file),
-			 0);
+	assert_int_equal(perf_report_write(&subnets, fixture.sa.now, part, &range, file), 0);
 	fclose(file);
 	json_decref(report);
 	report = json_loadb(text, byte_count, 0, NULL);
@@ -139,6 +143,54 @@ static void test_ports_come_in_pages(void **state)
 	assert_null(json_object_get(report, "next"));
 }
 
+/* A report over several subnets: sums, one order, and pages that go from subnet to subnet. */
+static void test_all_subnets_are_in_a_report(void **state)
+{
+	json_t *rows;
+
+	(void)state;
+	fixture.agents[5].counters[3].symbol_error = 40;
+	fixture.agents[6].counters[4].link_downed = 50;
+	perf_fixture_sweep(&fixture);
+	perf_manager_ask_details(&fixture.manager, "node 110:1");
+	perf_fixture_run(&fixture);
+	subnet_count = 2;
+	write_part("summary", 0, 0, 0);
+	assert_int_equal(json_integer_value(json_object_get(report, "subnets")), 2);
+	assert_int_equal(json_integer_value(json_object_get(report, "ports")),
+			 2 * PERF_FIXTURE_PORTS_ALL);
+	assert_int_equal(json_integer_value(json_object_get(report, "errors")), 2 * 90);
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(report, "sweep"), "numbers")), 2);
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(report, "sweep"), "number")), 3);
+
+	rows = write_part("errors", 0, 100, 10);
+	assert_int_equal(json_array_size(rows), 4);
+	assert_string_equal(text_at(rows, 0, "port"), "node 210:4");
+	assert_string_equal(text_at(rows, 1, "port"), "node 210:4");
+	assert_string_equal(text_at(rows, 2, "port"), text_at(rows, 3, "port"));
+
+	rows = write_part("events", 0, 100, 0);
+	assert_int_equal(json_array_size(rows), 4);
+	rows = write_part("events", 1, 2, 0);
+	assert_int_equal(json_array_size(rows), 2);
+	assert_int_equal(json_integer_value(json_object_get(report, "next")), 3);
+
+	rows = write_part("ports", 16, 16, 0);
+	assert_int_equal(json_array_size(rows), 16);
+	assert_int_equal(json_integer_value(json_object_get(report, "next")), 32);
+
+	const char *again = text_at(rows, PERF_FIXTURE_PORTS_ALL - 16, "port");
+
+	assert_string_equal(again, "node 110:1");
+	assert_int_equal(json_array_size(write_part("ports", 32, 16, 0)), 10);
+	assert_null(json_object_get(report, "next"));
+	assert_int_equal(json_array_size(write_part("ports", 99, 16, 0)), 0);
+	write_part("details", 0, 0, 0);
+	assert_true(json_is_true(json_object_get(report, "is_found")));
+}
+
 static void test_values_beyond_json_integers_stay_valid(void **state)
 {
 	(void)state;
@@ -170,6 +222,7 @@ int main(void)
 		TEST(test_links_are_sorted_by_rate),
 		TEST(test_errors_name_the_counters),
 		TEST(test_ports_come_in_pages),
+		TEST(test_all_subnets_are_in_a_report),
 		TEST(test_values_beyond_json_integers_stay_valid),
 		TEST(test_text_is_escaped),
 	};
