@@ -38,7 +38,7 @@ int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **
 	client->rings.rkey_export_file = -1;
 	client->rings.down_doorbell = -1;
 	client->rings.up_doorbell = -1;
-	client->delivery.full_since = TIME_NEVER;
+	client->delivery.held_since = TIME_NEVER;
 	list_init(&client->host_link);
 	list_init(&client->rings.awake_link);
 	list_init(&client->rings.unpublished_link);

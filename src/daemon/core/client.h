@@ -49,7 +49,8 @@ struct client_ingress {
 /* The packets in the down ring (daemon/packets/delivery.h). */
 struct client_delivery {
 	uint64_t last_packet_end; /* place in the down ring behind the last packet */
-	time_ns full_since;	  /* TIME_NEVER when the down ring has room */
+	time_ns held_since;	  /* TIME_NEVER: no packet waits for room in the down ring */
+	time_ns hold_spent;	  /* how long packets waited, less what the program earned since */
 };
 
 /* The records about ports and faults in the down ring. */
