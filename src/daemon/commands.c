@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "daemon/core/client.h"
+#include "daemon/core/limits.h"
 
 void reply_ok(struct reply *reply, json_t *object)
 {
@@ -47,6 +49,21 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* Whatever part of softibd met a limit, the error says which. */
+static void name_the_limit(const struct account *account, struct reply *reply)
+{
+	char limit[LIMIT_TEXT_BYTES];
+
+	if (account->refused == LIMIT_COUNT || !reply->object ||
+	    json_is_true(json_object_get(reply->object, "ok")))
+		return;
+	account_explain(account, account->refused, limit);
+	json_object_set_new(reply->object, "error",
+			    json_sprintf("%s: %s",
+					 json_string_value(json_object_get(reply->object, "error")),
+					 limit));
+}
+
 int command_run(struct client *client, const char *text, size_t byte_count, struct reply *ret_reply)
 {
 	json_t *request = json_loadb(text, byte_count, 0, NULL);
@@ -60,10 +77,12 @@ int command_run(struct client *client, const char *text, size_t byte_count, stru
 
 	const struct command *command = find_command(name);
 
+	client->account->refused = LIMIT_COUNT;
 	if (command)
 		command->run(client, request, ret_reply);
 	else
 		reply_error(ret_reply, EOPNOTSUPP, "unknown command \"%.32s\"", name);
+	name_the_limit(client->account, ret_reply);
 	json_decref(request);
 	return 0;
 }

@@ -11,11 +11,12 @@
 #include <unistd.h>
 #include "daemon/client_lifetime.h"
 #include "daemon/commands.h"
+#include "daemon/core/limits.h"
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/direct_rings.h"
 
-enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
+enum { ACCEPTS_PER_TURN = 32 };
 
 /* Counting the inactive ports of a large fabric takes a while, so not at every turn. */
 #define WAITERS_CHECK_INTERVAL MILLISECONDS(2)
@@ -34,7 +35,7 @@ static void refuse_for_lack_of_descriptors(struct daemon *daemon)
 	log_line("connection refused: too many open files");
 }
 
-static bool may_connect(const struct daemon *daemon, int socket, struct ucred *ret_peer)
+static bool may_connect(int socket, struct ucred *ret_peer)
 {
 	socklen_t length = sizeof(*ret_peer);
 
@@ -45,12 +46,42 @@ static bool may_connect(const struct daemon *daemon, int socket, struct ucred *r
 			 ret_peer->uid, (int)ret_peer->pid, geteuid());
 		return false;
 	}
-	if (daemon->core.clients.client_count >= CLIENTS_MAX) {
-		log_line("connection of pid %d refused: %u clients are connected",
-			 (int)ret_peer->pid, daemon->core.clients.client_count);
-		return false;
-	}
 	return true;
+}
+
+/* The answer to a request that the client may not have sent yet: it reads this when its request
+ * fails (control_ask()). */
+static void refuse(int socket, const char *reason, int error)
+{
+	struct reply reply = {0};
+
+	reply_error(&reply, error, "%s", reason);
+
+	char *text = json_dumps(reply.object, JSON_COMPACT);
+
+	if (text && control_send(socket, text, NULL, 0) != 0)
+		log_line("a refused client has gone");
+	free(text);
+	json_decref(reply.object);
+	close(socket);
+}
+
+static void admit(struct daemon *daemon, int socket, const struct ucred *peer)
+{
+	struct account *account = account_of(&daemon->core.accounts, peer->pid,
+					     daemon->core.clients.last_client_id + 1);
+	char reason[LIMIT_TEXT_BYTES] = "softibd has no memory for another connection";
+	struct client *client;
+	int error = account ? client_create(daemon, socket, account, peer->pid, &client) : -ENOMEM;
+
+	if (!error)
+		return;
+	if (account && account->refused != LIMIT_COUNT)
+		account_explain(account, account->refused, reason);
+	if (account)
+		account_release(account);
+	log_line("connection of pid %d refused: %s", (int)peer->pid, reason);
+	refuse(socket, reason, -error);
 }
 
 static void listener_ready(struct watch *watch, uint32_t events)
@@ -61,7 +92,6 @@ static void listener_ready(struct watch *watch, uint32_t events)
 	for (unsigned count = 0; count < ACCEPTS_PER_TURN; count++) {
 		int socket =
 			accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		struct client *client;
 		struct ucred peer;
 
 		if (socket < 0) {
@@ -69,8 +99,9 @@ static void listener_ready(struct watch *watch, uint32_t events)
 				refuse_for_lack_of_descriptors(daemon);
 			return;
 		}
-		if (!may_connect(daemon, socket, &peer) ||
-		    client_create(daemon, socket, peer.pid, &client) != 0)
+		if (may_connect(socket, &peer))
+			admit(daemon, socket, &peer);
+		else
 			close(socket);
 	}
 }

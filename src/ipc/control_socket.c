@@ -215,9 +215,13 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 	};
 	ssize_t byte_count;
 
-	do {
+	/* A peer that closes before it has read what we sent resets the connection; its last
+	 * message comes after that error. */
+	for (bool was_reset = false;; was_reset |= errno == ECONNRESET) {
 		byte_count = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-	} while (byte_count < 0 && errno == EINTR);
+		if (byte_count >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset)))
+			break;
+	}
 	if (byte_count < 0) {
 		error = -errno;
 	} else {
@@ -264,5 +268,8 @@ int control_ask(int socket, const char *text, int timeout_ms, struct control_mes
 {
 	int error = control_send(socket, text, NULL, 0);
 
-	return error ? error : control_receive(socket, timeout_ms, ret_message);
+	/* A softibd that refuses a connection says why before it closes. */
+	if (error && error != -ECONNRESET)
+		return error;
+	return control_receive(socket, timeout_ms, ret_message);
 }

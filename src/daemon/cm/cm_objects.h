@@ -21,6 +21,7 @@
 #include "mgmt/cm/cm.h"
 #include "mgmt/sa/sa_client.h"
 
+struct account;
 struct cm_event_message;
 struct daemon_core;
 struct endpoint;
@@ -117,7 +118,8 @@ struct cm_host {
 
 struct cm_program {
 	struct cm_host *host;
-	struct list link; /* fabric->programs or fabric->ended */
+	struct list link;	 /* fabric->programs or fabric->ended */
+	struct account *account; /* of its process */
 	int socket;
 	struct watch watch;
 	bool is_ending;

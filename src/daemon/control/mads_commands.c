@@ -44,7 +44,8 @@ static void run_mads(struct client *client, const json_t *request, struct reply 
 	}
 
 	int program_end;
-	int error = mad_file_open(&client_daemon(client)->mad_files, endpoint, &program_end);
+	int error = mad_file_open(&client_daemon(client)->mad_files, client->account, endpoint,
+				  &program_end);
 
 	if (error) {
 		reply_error(ret_reply, -error, "can't open a socket for the port's MADs: %s",

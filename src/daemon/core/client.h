@@ -13,6 +13,7 @@
 #include "daemon/core/event_loop.h"
 #include "ipc/protocol.h"
 
+struct account;
 struct daemon_core;
 struct flow_table;
 struct host;
@@ -65,6 +66,8 @@ struct client {
 	struct list link; /* client_table.all or .ended */
 	uint32_t id;	  /* unique for the life of softibd */
 	pid_t pid;
+	struct account *account; /* of its process */
+	bool is_operator;	 /* it came by the operators' socket */
 	enum client_kind kind;
 	int socket;
 	struct watch socket_watch;
@@ -81,8 +84,9 @@ struct client {
 	struct client_delivery delivery;
 	struct client_updates updates;
 	struct flow_table *flows;
-	struct list direct_ends; /* struct direct_end */
-	bool takes_no_rings;	 /* it refused a direct ring: it gets no more */
+	uint32_t qpn_block_count; /* that it was given */
+	struct list direct_ends;  /* struct direct_end */
+	bool takes_no_rings;	  /* it refused a direct ring: it gets no more */
 };
 
 struct client_table {

@@ -10,6 +10,7 @@
 #include "daemon/core/client.h"
 #include "daemon/core/event_loop.h"
 #include "daemon/core/host_table.h"
+#include "daemon/core/limits.h"
 #include "fabric/fabric.h"
 
 struct fabric_page;
@@ -21,6 +22,7 @@ struct daemon_core {
 	struct fabric fabric;
 	struct host_table hosts;
 	struct client_table clients;
+	struct accounts accounts; /* of the processes of clients */
 	int page_file;
 	struct fabric_page *page;      /* the generation word and counts that programs map */
 	bool offloads;		       /* programs may exchange packets by direct rings */

@@ -4,6 +4,7 @@
 #include "daemon/mad/mad_files.h"
 
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/limits.h"
 #include "daemon/core/log.h"
 #include "daemon/mad/mad_agents.h"
 #include "daemon/mad/mad_outbox.h"
@@ -18,7 +19,6 @@
 #include <unistd.h>
 
 enum {
-	FILES_MAX = 16384,
 	MESSAGES_PER_TURN = 64, /* of one program, so that it can't starve the others */
 	FRAMES_PER_MESSAGE = 256,
 	REQUESTS_MAX = 4096, /* outstanding for one open port; then softibd stops reading the socket
@@ -29,6 +29,7 @@ enum {
 struct mad_file {
 	struct list link; /* mad_files.files or mad_files.ended */
 	struct mad_files *files;
+	struct account *account; /* of the process that opened the port */
 	struct endpoint *endpoint;
 	int socket;
 	uint64_t inode;
@@ -57,6 +58,11 @@ struct mad_files *mad_file_owner(const struct mad_file *file)
 	return file->files;
 }
 
+struct account *mad_file_account(const struct mad_file *file)
+{
+	return file->account;
+}
+
 struct endpoint *mad_file_endpoint(const struct mad_file *file)
 {
 	return file->endpoint;
@@ -80,6 +86,24 @@ static void mad_file_end(struct mad_file *file, const char *reason)
 	list_append(&file->files->ended, &file->link);
 }
 
+static int take_port(struct account *account)
+{
+	int error = account_take(account, LIMIT_MAD_PORTS, 1);
+
+	if (error)
+		return error;
+	error = account_take(account, LIMIT_DESCRIPTORS, 1);
+	if (error)
+		account_give(account, LIMIT_MAD_PORTS, 1);
+	return error;
+}
+
+static void give_port(struct account *account)
+{
+	account_give(account, LIMIT_DESCRIPTORS, 1);
+	account_give(account, LIMIT_MAD_PORTS, 1);
+}
+
 static void release(struct mad_file *file)
 {
 	for (unsigned id = 0; id < MAD_PORT_AGENTS_MAX; id++) {
@@ -90,6 +114,8 @@ static void release(struct mad_file *file)
 	hash_table_remove(&file->files->by_inode, file->inode);
 	file->files->file_count--;
 	close(file->socket);
+	give_port(file->account);
+	account_release(file->account);
 	free(file);
 }
 
@@ -262,12 +288,11 @@ static int watch_file(struct mad_file *file, int program_end)
 	return error;
 }
 
-int mad_file_open(struct mad_files *files, struct endpoint *endpoint, int *ret_program_end)
+static int make_file(struct mad_files *files, struct account *account, struct endpoint *endpoint,
+		     int *ret_program_end)
 {
 	int ends[2];
 
-	if (files->file_count >= FILES_MAX)
-		return -EMFILE;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
 		return -errno;
 
@@ -279,7 +304,7 @@ int mad_file_open(struct mad_files *files, struct endpoint *endpoint, int *ret_p
 		file->endpoint = endpoint;
 		file->socket = ends[0];
 		file->watch.ready = file_ready;
-		mad_outbox_init(&file->outbox);
+		mad_outbox_init(&file->outbox, account);
 		error = watch_file(file, ends[1]);
 	}
 	if (error) {
@@ -288,10 +313,24 @@ int mad_file_open(struct mad_files *files, struct endpoint *endpoint, int *ret_p
 		close(ends[1]);
 		return error;
 	}
+	file->account = account_share(account);
 	list_append(&files->files, &file->link);
 	files->file_count++;
 	*ret_program_end = ends[1];
 	return 0;
+}
+
+int mad_file_open(struct mad_files *files, struct account *account, struct endpoint *endpoint,
+		  int *ret_program_end)
+{
+	int error = take_port(account);
+
+	if (error)
+		return error;
+	error = make_file(files, account, endpoint, ret_program_end);
+	if (error)
+		give_port(account);
+	return error;
 }
 
 static bool is_closed(const struct mad_file *file)
