@@ -72,6 +72,7 @@ int client_create(struct daemon *daemon, int socket, struct account *account, pi
 	client->rings.up_doorbell = -1;
 	client->delivery.held_since = TIME_NEVER;
 	list_init(&client->host_link);
+	list_init(&client->catch_up_link);
 	list_init(&client->rings.awake_link);
 	list_init(&client->rings.unpublished_link);
 	list_init(&client->direct_ends);
@@ -217,6 +218,7 @@ static void release(struct client *client)
 		daemon->server.waiter_count--;
 	io_units_pull_owned(&daemon->core.fabric.agents, daemon->core.loop.now, client);
 	list_remove(&client->host_link);
+	list_remove(&client->catch_up_link);
 	list_remove(&client->rings.awake_link);
 	list_remove(&client->rings.unpublished_link);
 	if (client->is_attached) {

@@ -182,7 +182,8 @@ static int open_sockets(struct daemon *daemon)
 
 int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 {
-	*daemon = (struct daemon){.options = *options, .server = {.listener = -1, .reserve = -1}};
+	*daemon = (struct daemon){.options = *options};
+	server_init(&daemon->server);
 	daemon_core_init(&daemon->core);
 	daemon->core.fabric_name = options->fabric_name;
 	daemon->core.offloads = options->offloads;

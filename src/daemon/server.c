@@ -23,15 +23,17 @@ enum { ACCEPTS_PER_TURN = 32 };
 
 /* Without a free descriptor the connection would stay in the backlog and wake softibd for ever. The
  * reserved descriptor makes room to accept and close it. */
-static void refuse_for_lack_of_descriptors(struct daemon *daemon)
+static void refuse_for_lack_of_descriptors(const struct server_socket *listener)
 {
-	close(daemon->server.reserve);
+	struct server *server = &listener->daemon->server;
 
-	int socket = accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC);
+	close(server->reserve);
+
+	int socket = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC);
 
 	if (socket >= 0)
 		close(socket);
-	daemon->server.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	server->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	log_line("connection refused: too many open files");
 }
 
@@ -66,16 +68,19 @@ static void refuse(int socket, const char *reason, int error)
 	close(socket);
 }
 
-static void admit(struct daemon *daemon, int socket, const struct ucred *peer)
+static void admit(const struct server_socket *listener, int socket, const struct ucred *peer)
 {
+	struct daemon *daemon = listener->daemon;
 	struct account *account = account_of(&daemon->core.accounts, peer->pid,
 					     daemon->core.clients.last_client_id + 1);
 	char reason[LIMIT_TEXT_BYTES] = "softibd has no memory for another connection";
 	struct client *client;
 	int error = account ? client_create(daemon, socket, account, peer->pid, &client) : -ENOMEM;
 
-	if (!error)
+	if (!error) {
+		client->is_operator = listener->is_for_operators;
 		return;
+	}
 	if (account && account->refused != LIMIT_COUNT)
 		account_explain(account, account->refused, reason);
 	if (account)
@@ -86,36 +91,55 @@ static void admit(struct daemon *daemon, int socket, const struct ucred *peer)
 
 static void listener_ready(struct watch *watch, uint32_t events)
 {
-	struct daemon *daemon = container_of(watch, struct daemon, server.listener_watch);
+	const struct server_socket *listener = container_of(watch, struct server_socket, watch);
 
 	(void)events;
 	for (unsigned count = 0; count < ACCEPTS_PER_TURN; count++) {
-		int socket =
-			accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int socket = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct ucred peer;
 
 		if (socket < 0) {
 			if (errno == EMFILE || errno == ENFILE)
-				refuse_for_lack_of_descriptors(daemon);
+				refuse_for_lack_of_descriptors(listener);
 			return;
 		}
 		if (may_connect(socket, &peer))
-			admit(daemon, socket, &peer);
+			admit(listener, socket, &peer);
 		else
 			close(socket);
 	}
 }
 
+void server_init(struct server *server)
+{
+	*server = (struct server){.reserve = -1};
+	list_init(&server->catching_up);
+}
+
+static int start_listening(struct daemon *daemon, struct server_socket *listener, const char *name)
+{
+	int socket = runtime_folder_listen(&daemon->folder, name);
+
+	if (socket < 0)
+		return socket;
+	listener->socket = socket;
+	listener->daemon = daemon;
+	listener->watch.ready = listener_ready;
+	return event_loop_watch(&daemon->core.loop, socket, &listener->watch);
+}
+
 int server_start(struct daemon *daemon)
 {
-	int listener = runtime_folder_listen(&daemon->folder);
+	struct server *server = &daemon->server;
+	int error;
 
-	if (listener < 0)
-		return listener;
-	daemon->server.listener = listener;
-	daemon->server.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	daemon->server.listener_watch.ready = listener_ready;
-	return event_loop_watch(&daemon->core.loop, listener, &daemon->server.listener_watch);
+	/* A client that finds the socket of programs finds the other one, too. */
+	server->operators.is_for_operators = true;
+	error = start_listening(daemon, &server->operators, OPERATOR_SOCKET);
+	if (!error)
+		error = start_listening(daemon, &server->programs, CONTROL_SOCKET);
+	server->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return error;
 }
 
 void server_stop(struct daemon *daemon)
@@ -124,7 +148,8 @@ void server_stop(struct daemon *daemon)
 		client_end(container_of(list_first(&daemon->core.clients.all), struct client, link),
 			   NULL);
 	clients_release_ended(daemon);
-	close(daemon->server.listener);
+	close(daemon->server.programs.socket);
+	close(daemon->server.operators.socket);
 	close(daemon->server.reserve);
 }
 
@@ -175,6 +200,7 @@ static void receive(struct client *client)
 		client_end(client, error == -ECONNRESET ? NULL : "its message is too long");
 		return;
 	}
+	client->given_descriptor = message.descriptor_count ? message.descriptors[0] : -1;
 	error = command_run(client, message.text, message.byte_count, &reply);
 	if (error)
 		client_end(client, "its message is not a request");
@@ -215,8 +241,37 @@ static time_ns check_interval(const struct daemon *daemon)
 	return WAITERS_CHECK_INTERVAL + MICROSECONDS(10) * daemon->core.fabric.node_count;
 }
 
+void server_await_catch_up(struct client *client, struct reply *reply)
+{
+	if (list_is_linked(&client->catch_up_link)) {
+		reply_error(reply, EBUSY, "this connection is waiting already");
+		return;
+	}
+	client->catch_up_to = ring_snapshot(&client->rings.up);
+	client_wake(client);
+	list_append(&client_daemon(client)->server.catching_up, &client->catch_up_link);
+	reply->is_later = true;
+}
+
+/* Each turn reads a part of each ring, so a client that asks all the time does not hold up others.
+ */
+static void answer_caught_up(struct server *server)
+{
+	list_for_each_safe (link, &server->catching_up) {
+		struct client *client = container_of(link, struct client, catch_up_link);
+		struct reply reply = {0};
+
+		if (client->ingress.stalled || client->rings.up.head < client->catch_up_to)
+			continue;
+		list_remove(link);
+		reply_ok(&reply, json_object());
+		answer(client, &reply);
+	}
+}
+
 void server_answer_waiters(struct daemon *daemon)
 {
+	answer_caught_up(&daemon->server);
 	if (!daemon->server.waiter_count ||
 	    daemon->core.loop.now < daemon->server.waiters_checked_at + check_interval(daemon))
 		return;

@@ -128,7 +128,17 @@ int control_connect(const char *fabric)
 	char path[CONTROL_PATH_BYTES];
 	int error = fabric_directory(fabric, path);
 
-	return error ? error : connect_in(path, "control");
+	return error ? error : connect_in(path, CONTROL_SOCKET);
+}
+
+int control_connect_operator(const char *fabric)
+{
+	char path[CONTROL_PATH_BYTES];
+	int error = fabric_directory(fabric, path);
+	int socket = error ? error : connect_in(path, OPERATOR_SOCKET);
+
+	/* A softibd of an earlier version has one socket for all. */
+	return socket == -ENOENT ? control_connect(fabric) : socket;
 }
 
 int control_connect_path(const char *path)
@@ -266,7 +276,13 @@ void control_message_release(struct control_message *message)
 
 int control_ask(int socket, const char *text, int timeout_ms, struct control_message *ret_message)
 {
-	int error = control_send(socket, text, NULL, 0);
+	return control_ask_about(socket, text, -1, timeout_ms, ret_message);
+}
+
+int control_ask_about(int socket, const char *text, int descriptor, int timeout_ms,
+		      struct control_message *ret_message)
+{
+	int error = control_send(socket, text, &descriptor, descriptor >= 0);
 
 	/* A softibd that refuses a connection says why before it closes. */
 	if (error && error != -ECONNRESET)

@@ -119,4 +119,4 @@ static void run_capture(struct client *client, const json_t *request, struct rep
 			   describe_interfaces(share.ports), "drop_reasons", name_drop_reasons()));
 }
 
-const struct command capture_commands[] = {{"capture", run_capture}, {NULL, NULL}};
+const struct command capture_commands[] = {{"capture", run_capture, FOR_OPERATORS}, {NULL, NULL}};

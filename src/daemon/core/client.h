@@ -71,11 +71,14 @@ struct client {
 	enum client_kind kind;
 	int socket;
 	struct watch socket_watch;
-	struct host *host; /* after hello */
+	struct host *host;    /* after hello */
+	int given_descriptor; /* that came with the present request; -1: none */
 	bool is_ending;
 	bool was_cut_off; /* softibd ended it for a reason, it did not leave by itself */
 	bool waits_for_active;
 	time_ns waits_until;
+	struct list catch_up_link; /* while it waits until its up ring has been read */
+	uint64_t catch_up_to;	   /* place in the up ring */
 
 	bool is_attached; /* the fields below are valid */
 	struct list host_link;

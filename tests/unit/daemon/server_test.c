@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversations on the control socket, good and bad.
- * Covers: daemon/server.c daemon/commands.c daemon/control/program_commands.c daemon/core/client.c
+ * Covers: daemon/server.c daemon/control/program_commands.c daemon/core/client.c
  * daemon/daemon.c daemon/daemon_start.c daemon/managers/sm_runner.c
  * daemon/client_lifetime.c daemon/core/daemon_core.c daemon/core/event_loop.c */
 #include <setjmp.h>
@@ -102,6 +102,45 @@ static void test_refusals_say_why(void **state)
 		       "send attach first");
 	expect_refusal(socket, "{\"command\":\"ring\",\"id\":1}", "no such ring");
 	close(socket);
+}
+
+/* The softib command may do all of this from the operators' socket; each is refused with EPERM
+ * before its arguments are looked at. */
+static void test_programs_may_not_do_what_operators_do(void **state)
+{
+	static const char *const commands[] = {"link",
+					       "set",
+					       "get",
+					       "down",
+					       "fault-add",
+					       "fault-clear",
+					       "fault-replay",
+					       "capture",
+					       "redirect",
+					       "redirect_off",
+					       "io-slots",
+					       "io-test-outcome",
+					       "perf-sweep",
+					       "baseboard-sensor",
+					       "baseboard-power",
+					       "baseboard-protect",
+					       "baseboard-hang-bus"};
+	int program = fixture_connect_program();
+	int tool = fixture_connect();
+	char text[64];
+
+	(void)state;
+	for (unsigned index = 0; index < ARRAY_COUNT(commands); index++) {
+		snprintf(text, sizeof(text), "{\"command\":\"%s\"}", commands[index]);
+		expect_refusal(program, text, "is for operators");
+	}
+	expect_refusal(program, "{\"command\":\"io-pull\",\"node\":\"h2\",\"slot\":1}",
+		       "is for operators");
+	fixture_order(program, "{\"command\":\"status\"}");
+	fixture_order(tool, "{\"command\":\"link\",\"node\":\"h3\",\"up\":false}");
+	fixture_order(tool, "{\"command\":\"link\",\"node\":\"h3\",\"up\":true}");
+	close(program);
+	close(tool);
 }
 
 static void test_garbage_ends_only_its_sender(void **state)
@@ -254,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_hello_says_where_and_what),
 		cmocka_unit_test(test_switch_is_a_host_without_adapters),
 		cmocka_unit_test(test_refusals_say_why),
+		cmocka_unit_test(test_programs_may_not_do_what_operators_do),
 		cmocka_unit_test(test_garbage_ends_only_its_sender),
 		cmocka_unit_test(test_queue_pair_numbers_are_given_in_blocks_with_a_limit),
 		cmocka_unit_test(test_a_program_that_goes_leaves_nothing),
