@@ -66,6 +66,8 @@ int client_create(struct daemon *daemon, int socket, struct account *account, pi
 	client->pid = pid;
 	client->socket = socket;
 	client->socket_watch.ready = server_client_ready;
+	client->hold = (struct share_hold){.account = account, .resume = server_resume_client};
+	list_init(&client->hold.link);
 	client->rings.memory_file = -1;
 	client->rings.rkey_export_file = -1;
 	client->rings.down_doorbell = -1;
@@ -219,6 +221,7 @@ static void release(struct client *client)
 	io_units_pull_owned(&daemon->core.fabric.agents, daemon->core.loop.now, client);
 	list_remove(&client->host_link);
 	list_remove(&client->catch_up_link);
+	list_remove(&client->hold.link);
 	list_remove(&client->rings.awake_link);
 	list_remove(&client->rings.unpublished_link);
 	if (client->is_attached) {
@@ -243,12 +246,17 @@ static void release(struct client *client)
 
 void clients_release_ended(struct daemon *daemon)
 {
+	time_ns begin;
 	struct list *link;
 
+	if (list_is_empty(&daemon->core.clients.ended))
+		return;
+	begin = event_loop_clock();
 	while ((link = list_first(&daemon->core.clients.ended))) {
 		struct client *client = container_of(link, struct client, link);
 
 		list_remove(link);
 		release(client);
 	}
+	share_spend(&daemon->server.entrance, begin, event_loop_clock());
 }

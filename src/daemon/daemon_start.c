@@ -239,6 +239,7 @@ void daemon_stop(struct daemon *daemon)
 	cm_fabric_release(&daemon->cm);
 	packet_plane_release(&daemon->packets);
 	release_fabric(daemon);
+	fair_shares_release(&daemon->core.shares);
 	accounts_release(&daemon->core.accounts);
 	munmap(daemon->core.page, sizeof(*daemon->core.page));
 	close(daemon->core.page_file);

@@ -16,7 +16,7 @@
 #include "daemon/daemon.h"
 #include "daemon/packets/direct_rings.h"
 
-enum { ACCEPTS_PER_TURN = 32 };
+enum { ACCEPTS_PER_TURN = 8 };
 
 /* Counting the inactive ports of a large fabric takes a while, so not at every turn. */
 #define WAITERS_CHECK_INTERVAL MILLISECONDS(2)
@@ -89,11 +89,8 @@ static void admit(const struct server_socket *listener, int socket, const struct
 	refuse(socket, reason, -error);
 }
 
-static void listener_ready(struct watch *watch, uint32_t events)
+static void accept_clients(const struct server_socket *listener)
 {
-	const struct server_socket *listener = container_of(watch, struct server_socket, watch);
-
-	(void)events;
 	for (unsigned count = 0; count < ACCEPTS_PER_TURN; count++) {
 		int socket = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct ucred peer;
@@ -108,6 +105,31 @@ static void listener_ready(struct watch *watch, uint32_t events)
 		else
 			close(socket);
 	}
+}
+
+static void resume_listening(struct share_hold *hold)
+{
+	struct server_socket *listener = container_of(hold, struct server_socket, hold);
+
+	event_loop_change(&listener->daemon->core.loop, listener->socket, &listener->watch,
+			  EPOLLIN);
+}
+
+static void listener_ready(struct watch *watch, uint32_t events)
+{
+	struct server_socket *listener = container_of(watch, struct server_socket, watch);
+	struct daemon_core *core = &listener->daemon->core;
+	struct account *entrance = &listener->daemon->server.entrance;
+	time_ns begin = event_loop_clock();
+
+	(void)events;
+	if (!listener->is_for_operators && share_is_used_up(&core->shares, entrance, begin)) {
+		event_loop_change(&core->loop, listener->socket, watch, 0);
+		share_hold_back(&core->shares, &listener->hold);
+		return;
+	}
+	accept_clients(listener);
+	share_spend(entrance, begin, event_loop_clock());
 }
 
 void server_init(struct server *server)
@@ -125,6 +147,9 @@ static int start_listening(struct daemon *daemon, struct server_socket *listener
 	listener->socket = socket;
 	listener->daemon = daemon;
 	listener->watch.ready = listener_ready;
+	listener->hold = (struct share_hold){.account = &daemon->server.entrance,
+					     .resume = resume_listening};
+	list_init(&listener->hold.link);
 	return event_loop_watch(&daemon->core.loop, socket, &listener->watch);
 }
 
@@ -209,6 +234,27 @@ static void receive(struct client *client)
 	control_message_release(&message);
 }
 
+void server_resume_client(struct share_hold *hold)
+{
+	struct client *client = container_of(hold, struct client, hold);
+
+	event_loop_change(&client->core->loop, client->socket, &client->socket_watch, EPOLLIN);
+}
+
+static void receive_in_turn(struct client *client)
+{
+	struct daemon_core *core = client->core;
+	time_ns begin = event_loop_clock();
+
+	if (share_is_used_up(&core->shares, client->account, begin)) {
+		event_loop_change(&core->loop, client->socket, &client->socket_watch, 0);
+		share_hold_back(&core->shares, &client->hold);
+		return;
+	}
+	receive(client);
+	share_charge(&core->shares, client->account, begin, event_loop_clock());
+}
+
 void server_client_ready(struct watch *watch, uint32_t events)
 {
 	struct client *client = container_of(watch, struct client, socket_watch);
@@ -216,7 +262,7 @@ void server_client_ready(struct watch *watch, uint32_t events)
 	if (client->is_ending)
 		return;
 	if (events & EPOLLIN)
-		receive(client);
+		receive_in_turn(client);
 	else if (events & (EPOLLHUP | EPOLLERR))
 		client_end(client, NULL);
 }
@@ -241,6 +287,11 @@ static time_ns check_interval(const struct daemon *daemon)
 	return WAITERS_CHECK_INTERVAL + MICROSECONDS(10) * daemon->core.fabric.node_count;
 }
 
+static bool is_caught_up(const struct client *client)
+{
+	return !client->ingress.stalled && client->rings.up.head >= client->catch_up_to;
+}
+
 void server_await_catch_up(struct client *client, struct reply *reply)
 {
 	if (list_is_linked(&client->catch_up_link)) {
@@ -248,6 +299,10 @@ void server_await_catch_up(struct client *client, struct reply *reply)
 		return;
 	}
 	client->catch_up_to = ring_snapshot(&client->rings.up);
+	if (is_caught_up(client)) {
+		reply_ok(reply, json_object());
+		return;
+	}
 	client_wake(client);
 	list_append(&client_daemon(client)->server.catching_up, &client->catch_up_link);
 	reply->is_later = true;
@@ -261,7 +316,7 @@ static void answer_caught_up(struct server *server)
 		struct client *client = container_of(link, struct client, catch_up_link);
 		struct reply reply = {0};
 
-		if (client->ingress.stalled || client->rings.up.head < client->catch_up_to)
+		if (!is_caught_up(client))
 			continue;
 		list_remove(link);
 		reply_ok(&reply, json_object());

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "daemon/core/event_loop.h"
+#include "daemon/core/fair_share.h"
 
 struct daemon;
 
@@ -17,11 +18,13 @@ struct server_socket {
 	int socket;
 	struct watch watch;
 	struct daemon *daemon;
+	struct share_hold hold; /* while no connections are accepted */
 	bool is_for_operators;
 };
 
 struct server {
 	struct server_socket programs, operators;
+	struct account entrance; /* softibd's time for all connections that come and go */
 	int reserve;		 /* closed to make room for accept() when descriptors run out */
 	struct list catching_up; /* clients that wait until their up rings have been read */
 	uint32_t waiter_count;	 /* clients that wait until all ports are active */
@@ -35,6 +38,8 @@ void server_stop(struct daemon *daemon);
 
 /* A client's socket is readable or hung up. */
 void server_client_ready(struct watch *watch, uint32_t events);
+/* The client's process has a share of softibd's time again. */
+void server_resume_client(struct share_hold *hold);
 
 struct client;
 struct reply;

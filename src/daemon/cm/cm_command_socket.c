@@ -89,11 +89,29 @@ static void program_ready(struct watch *watch, uint32_t events)
 {
 	struct cm_program *program = container_of(watch, struct cm_program, watch);
 
-	(void)events;
+	struct daemon_core *core = program->host->fabric->core;
+	time_ns begin = event_loop_clock();
+
 	if (program->is_ending)
 		return;
+	/* epoll goes on to report a hang-up, so it does not wait. */
+	if (!(events & (EPOLLHUP | EPOLLERR)) &&
+	    share_is_used_up(&core->shares, program->account, begin)) {
+		event_loop_change(&core->loop, program->socket, &program->watch, 0);
+		share_hold_back(&core->shares, &program->hold);
+		return;
+	}
 	for (unsigned count = 0; count < COMMANDS_PER_TURN && serve_one(program); count++)
 		;
+	share_charge(&core->shares, program->account, begin, event_loop_clock());
+}
+
+static void resume(struct share_hold *hold)
+{
+	struct cm_program *program = container_of(hold, struct cm_program, hold);
+
+	event_loop_change(&program->host->fabric->core->loop, program->socket, &program->watch,
+			  EPOLLIN);
 }
 
 /* Frees a program that nothing refers to yet. */
@@ -115,6 +133,8 @@ static int make(struct cm_host *host, struct account *account, struct cm_program
 	}
 	program->host = host;
 	program->account = account_share(account);
+	program->hold = (struct share_hold){.account = account, .resume = resume};
+	list_init(&program->hold.link);
 	*ret_program = program;
 	return 0;
 }
@@ -184,6 +204,7 @@ static void release(struct cm_program *program)
 		cm_channel_destroy(channel);
 	hash_table_release(&program->ids);
 	hash_table_release(&program->channels);
+	list_remove(&program->hold.link);
 	close(program->socket);
 	unmake(program);
 }

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "base/timer_queue.h"
 #include "daemon/core/event_loop.h"
+#include "daemon/core/fair_share.h"
 #include "daemon/mad/mad_dispatch.h"
 #include "ipc/cm_protocol.h"
 #include "mgmt/cm/cm.h"
@@ -122,6 +123,7 @@ struct cm_program {
 	struct account *account; /* of its process */
 	int socket;
 	struct watch watch;
+	struct share_hold hold; /* while its socket is not read */
 	bool is_ending;
 	struct hash_table ids;
 	struct hash_table channels;

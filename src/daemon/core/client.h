@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "daemon/core/event_loop.h"
+#include "daemon/core/fair_share.h"
 #include "ipc/protocol.h"
 
 struct account;
@@ -71,8 +72,9 @@ struct client {
 	enum client_kind kind;
 	int socket;
 	struct watch socket_watch;
-	struct host *host;    /* after hello */
-	int given_descriptor; /* that came with the present request; -1: none */
+	struct share_hold hold; /* while its socket is not read */
+	struct host *host;	/* after hello */
+	int given_descriptor;	/* that came with the present request; -1: none */
 	bool is_ending;
 	bool was_cut_off; /* softibd ended it for a reason, it did not leave by itself */
 	bool waits_for_active;

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include "base/attributes.h"
 #include "base/hash_table.h"
+#include "base/time.h"
 
 /* LIMIT(name, for one process, for all, errno, what an error calls it)
  *
@@ -55,6 +56,9 @@ struct account {
 	uint64_t key;
 	uint32_t reference_count;
 	uint32_t used[LIMIT_COUNT];
+	time_ns time_spent; /* of softibd's, less what time has given back: daemon/core/fair_share.h
+			     */
+	time_ns paid_at;
 	enum limit refused; /* the last limit that account_take() met; LIMIT_COUNT: none */
 };
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-	MESSAGES_PER_TURN = 64, /* of one program, so that it can't starve the others */
+	MESSAGES_PER_TURN = 16, /* of one program, so that it can't starve the others */
 	FRAMES_PER_MESSAGE = 256,
 	REQUESTS_MAX = 4096, /* outstanding for one open port; then softibd stops reading the socket
 				for a while */
@@ -34,7 +34,8 @@ struct mad_file {
 	int socket;
 	uint64_t inode;
 	struct watch watch;
-	uint32_t events; /* epoll events that are watched for */
+	struct share_hold hold; /* while its socket is not read */
+	uint32_t events;	/* epoll events that are watched for */
 	bool is_ending;
 	struct mad_agent *agents[MAD_PORT_AGENTS_MAX];
 	struct mad_outbox outbox;
@@ -114,6 +115,7 @@ static void release(struct mad_file *file)
 	hash_table_remove(&file->files->by_inode, file->inode);
 	file->files->file_count--;
 	close(file->socket);
+	list_remove(&file->hold.link);
 	give_port(file->account);
 	account_release(file->account);
 	free(file);
@@ -139,8 +141,8 @@ void mad_files_release(struct mad_files *files)
 
 static void watch_for(struct mad_file *file)
 {
-	uint32_t wanted = (file->request_count < REQUESTS_MAX ? EPOLLIN : 0) |
-			  (file->outbox.message_count ? EPOLLOUT : 0);
+	bool may_read = file->request_count < REQUESTS_MAX && !list_is_linked(&file->hold.link);
+	uint32_t wanted = (may_read ? EPOLLIN : 0) | (file->outbox.message_count ? EPOLLOUT : 0);
 	struct epoll_event event = {.events = wanted, .data.ptr = &file->watch};
 
 	if (wanted == file->events || file->is_ending)
@@ -250,6 +252,27 @@ static void read_program(struct mad_file *file)
 	}
 }
 
+static void read_in_turn(struct mad_file *file)
+{
+	struct daemon_core *core = file->files->core;
+	time_ns begin = event_loop_clock();
+
+	if (share_is_used_up(&core->shares, file->account, begin)) {
+		share_hold_back(&core->shares, &file->hold);
+		watch_for(file);
+		return;
+	}
+	read_program(file);
+	share_note_mads(&core->shares, file->account);
+	share_charge(&core->shares, file->account, begin, event_loop_clock());
+}
+
+/* The hold has ended. */
+static void resume(struct share_hold *hold)
+{
+	watch_for(container_of(hold, struct mad_file, hold));
+}
+
 static void file_ready(struct watch *watch, uint32_t events)
 {
 	struct mad_file *file = container_of(watch, struct mad_file, watch);
@@ -259,7 +282,7 @@ static void file_ready(struct watch *watch, uint32_t events)
 	if (events & EPOLLOUT)
 		outbox_used(file, mad_outbox_flush(&file->outbox, file->socket));
 	if (events & EPOLLIN)
-		read_program(file);
+		read_in_turn(file);
 	else if (events & (EPOLLHUP | EPOLLERR))
 		mad_file_end(file, NULL);
 }
@@ -314,6 +337,8 @@ static int make_file(struct mad_files *files, struct account *account, struct en
 		return error;
 	}
 	file->account = account_share(account);
+	file->hold = (struct share_hold){.account = account, .resume = resume};
+	list_init(&file->hold.link);
 	list_append(&files->files, &file->link);
 	files->file_count++;
 	*ret_program_end = ends[1];
