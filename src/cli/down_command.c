@@ -54,7 +54,7 @@ static int wait_for_the_end(int socket)
 
 static int end_fabric(const char *fabric)
 {
-	int socket = control_connect(fabric);
+	int socket = control_connect_operator(fabric);
 
 	if (socket == -ECONNREFUSED)
 		return clear_remains(fabric);

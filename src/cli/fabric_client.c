@@ -47,7 +47,7 @@ void fabric_client_explain(const char *fabric, int error)
 
 int fabric_client_open(const char *fabric)
 {
-	int socket = control_connect(fabric);
+	int socket = control_connect_operator(fabric);
 
 	if (socket < 0)
 		fabric_client_explain(fabric, socket);

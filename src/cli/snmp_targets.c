@@ -30,7 +30,7 @@ static json_t *ask(struct snmp_targets *targets, const char *name, int port, con
 	if (port >= 0)
 		json_object_set_new(request, "port", json_integer(port));
 	if (targets->control < 0)
-		targets->control = control_connect(targets->fabric);
+		targets->control = control_connect_operator(targets->fabric);
 	if (targets->control < 0) {
 		json_decref(request);
 		return NULL;

@@ -187,7 +187,7 @@ static int wait_and_report(const struct up_request *request)
 static bool end_unused(const char *fabric)
 {
 	struct control_message message;
-	int socket = control_connect(fabric);
+	int socket = control_connect_operator(fabric);
 	json_t *status = NULL, *answer = NULL;
 
 	if (socket < 0)

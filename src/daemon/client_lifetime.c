@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "daemon/core/flow_table.h"
+#include "daemon/core/limits.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/direct_rings.h"
 #include "daemon/packets/ingress.h"
@@ -23,31 +24,65 @@
 #include "ipc/rma_area.h"
 #include "mgmt/agents/io_unit.h"
 
-int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **ret_client)
+/* The memory file is closed as soon as the program has it. */
+enum { DESCRIPTORS_ATTACHED = 3 };
+
+/* A connection is a descriptor, too. */
+static int take_connection(struct account *account)
 {
+	int error = account_take(account, LIMIT_CONNECTIONS, 1);
+
+	if (error)
+		return error;
+	error = account_take(account, LIMIT_DESCRIPTORS, 1);
+	if (error)
+		account_give(account, LIMIT_CONNECTIONS, 1);
+	return error;
+}
+
+static void give_connection(struct account *account)
+{
+	account_give(account, LIMIT_DESCRIPTORS, 1);
+	account_give(account, LIMIT_CONNECTIONS, 1);
+}
+
+int client_create(struct daemon *daemon, int socket, struct account *account, pid_t pid,
+		  struct client **ret_client)
+{
+	int error = take_connection(account);
+
+	if (error)
+		return error;
+
 	struct client *client = calloc(1, sizeof(*client));
 
-	if (!client)
+	if (!client) {
+		give_connection(account);
 		return -ENOMEM;
+	}
+	client->account = account;
 	client->core = &daemon->core;
 	client->id = ++daemon->core.clients.last_client_id;
 	client->pid = pid;
 	client->socket = socket;
 	client->socket_watch.ready = server_client_ready;
+	client->hold = (struct share_hold){.account = account, .resume = server_resume_client};
+	list_init(&client->hold.link);
 	client->rings.memory_file = -1;
 	client->rings.rkey_export_file = -1;
 	client->rings.down_doorbell = -1;
 	client->rings.up_doorbell = -1;
-	client->delivery.full_since = TIME_NEVER;
+	client->delivery.held_since = TIME_NEVER;
 	list_init(&client->host_link);
+	list_init(&client->catch_up_link);
 	list_init(&client->rings.awake_link);
 	list_init(&client->rings.unpublished_link);
 	list_init(&client->direct_ends);
 
-	int error = event_loop_watch(&daemon->core.loop, socket, &client->socket_watch);
-
+	error = event_loop_watch(&daemon->core.loop, socket, &client->socket_watch);
 	if (error) {
 		free(client);
+		give_connection(account);
 		return error;
 	}
 	list_append(&daemon->core.clients.all, &client->link);
@@ -146,14 +181,18 @@ static void count_programs(struct daemon_core *core, int change)
 
 int client_attach(struct client *client)
 {
-	int error = make_rings(client);
+	int error = account_take(client->account, LIMIT_DESCRIPTORS, DESCRIPTORS_ATTACHED);
 
+	if (error)
+		return error;
+	error = make_rings(client);
 	if (!error)
 		error = make_rkey_export(client);
 	if (!error)
 		error = make_doorbells(client);
 	if (error) {
 		release_rings(client);
+		account_give(client->account, LIMIT_DESCRIPTORS, DESCRIPTORS_ATTACHED);
 		return error;
 	}
 	client->is_attached = true;
@@ -181,6 +220,8 @@ static void release(struct client *client)
 		daemon->server.waiter_count--;
 	io_units_pull_owned(&daemon->core.fabric.agents, daemon->core.loop.now, client);
 	list_remove(&client->host_link);
+	list_remove(&client->catch_up_link);
+	list_remove(&client->hold.link);
 	list_remove(&client->rings.awake_link);
 	list_remove(&client->rings.unpublished_link);
 	if (client->is_attached) {
@@ -192,21 +233,30 @@ static void release(struct client *client)
 		for (uint32_t index = 0; client->host && index < client->host->adapter_count;
 		     index++)
 			qpn_space_give_back(&client->host->adapters[index]->qpns, client);
+		account_give(client->account, LIMIT_QPN_BLOCKS, client->qpn_block_count);
+		account_give(client->account, LIMIT_DESCRIPTORS, DESCRIPTORS_ATTACHED);
 	}
 	release_rings(client);
 	shutdown(client->socket, SHUT_RDWR);
 	close(client->socket);
+	give_connection(client->account);
+	account_release(client->account);
 	free(client);
 }
 
 void clients_release_ended(struct daemon *daemon)
 {
+	time_ns begin;
 	struct list *link;
 
+	if (list_is_empty(&daemon->core.clients.ended))
+		return;
+	begin = event_loop_clock();
 	while ((link = list_first(&daemon->core.clients.ended))) {
 		struct client *client = container_of(link, struct client, link);
 
 		list_remove(link);
 		release(client);
 	}
+	share_spend(&daemon->server.entrance, begin, event_loop_clock());
 }

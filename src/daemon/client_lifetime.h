@@ -6,10 +6,12 @@
 #include <sys/types.h>
 #include "base/attributes.h"
 
+struct account;
 struct client;
 struct daemon;
 
-MUST_USE int client_create(struct daemon *daemon, int socket, pid_t pid,
+/* The client takes over the reference to its process's account, unless this fails. */
+MUST_USE int client_create(struct daemon *daemon, int socket, struct account *account, pid_t pid,
 			   struct client **ret_client);
 /* Makes rings and doorbells and adds the client to its host's programs. */
 MUST_USE int client_attach(struct client *client);

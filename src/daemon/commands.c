@@ -7,11 +7,24 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "daemon/core/client.h"
+#include "daemon/core/limits.h"
 
 void reply_ok(struct reply *reply, json_t *object)
 {
 	json_object_set_new(object, "ok", json_true());
 	reply->object = object;
+}
+
+/* A name that was cut may end within a character, and JSON takes only whole ones. */
+static void make_text(char *text)
+{
+	json_t *string = json_string(text);
+
+	for (char *at = text; !string && *at; at++)
+		if ((unsigned char)*at >= 0x80)
+			*at = '?';
+	json_decref(string);
 }
 
 void reply_error(struct reply *reply, int error, const char *format, ...)
@@ -22,7 +35,17 @@ void reply_error(struct reply *reply, int error, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	make_text(text);
 	reply->object = json_pack("{s:b, s:s, s:i}", "ok", 0, "error", text, "errno", error);
+}
+
+void reply_not_operator(struct reply *reply, const char *command)
+{
+	reply_error(
+		reply, EPERM,
+		"\"%s\" is for operators: use the softib command, or the socket \"operator\" in "
+		"the fabric's folder",
+		command);
 }
 
 json_t *guid_to_json(uint64_t guid)
@@ -47,6 +70,21 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* Whatever part of softibd met a limit, the error says which. */
+static void name_the_limit(const struct account *account, struct reply *reply)
+{
+	char limit[LIMIT_TEXT_BYTES];
+
+	if (account->refused == LIMIT_COUNT || !reply->object ||
+	    json_is_true(json_object_get(reply->object, "ok")))
+		return;
+	account_explain(account, account->refused, limit);
+	json_object_set_new(reply->object, "error",
+			    json_sprintf("%s: %s",
+					 json_string_value(json_object_get(reply->object, "error")),
+					 limit));
+}
+
 int command_run(struct client *client, const char *text, size_t byte_count, struct reply *ret_reply)
 {
 	json_t *request = json_loadb(text, byte_count, 0, NULL);
@@ -60,10 +98,18 @@ int command_run(struct client *client, const char *text, size_t byte_count, stru
 
 	const struct command *command = find_command(name);
 
-	if (command)
+	client->account->refused = LIMIT_COUNT;
+	if (command && command->right == FOR_OPERATORS && !client->is_operator)
+		reply_not_operator(ret_reply, command->name);
+	else if (command)
 		command->run(client, request, ret_reply);
 	else
 		reply_error(ret_reply, EOPNOTSUPP, "unknown command \"%.32s\"", name);
+	/* An object that could not be made: no memory, or a name in the topology that is no text.
+	 */
+	if (!ret_reply->object && !ret_reply->is_later)
+		reply_error(ret_reply, ENOMEM, "softibd can't put the answer into words");
+	name_the_limit(client->account, ret_reply);
 	json_decref(request);
 	return 0;
 }

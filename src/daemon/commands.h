@@ -12,7 +12,8 @@
 struct client;
 
 struct reply {
-	json_t *object;				  /* NULL: the reply is sent later */
+	json_t *object;
+	bool is_later;				  /* the server sends the reply in a later turn */
 	int descriptors[CONTROL_DESCRIPTORS_MAX]; /* softibd keeps the first given_from, the server
 						     closes the others after sending */
 	unsigned descriptor_count;
@@ -26,9 +27,15 @@ struct reply {
 typedef void (*command_function)(struct client *client, const json_t *request,
 				 struct reply *ret_reply);
 
+enum command_right {
+	FOR_ALL,
+	FOR_OPERATORS, /* changes the fabric, or shows what programs must not see */
+};
+
 struct command {
 	const char *name;
 	command_function run;
+	enum command_right right;
 };
 
 /* Runs one request. The text need not be JSON. -EPROTO: it is not a request, and there is nothing
@@ -38,6 +45,7 @@ MUST_USE int command_run(struct client *client, const char *text, size_t byte_co
 
 void reply_ok(struct reply *reply, json_t *object);
 void reply_error(struct reply *reply, int error, const char *format, ...) PRINTF_LIKE(3, 4);
+void reply_not_operator(struct reply *reply, const char *command);
 
 /* Tables of commands, each ended by a NULL name. */
 extern const struct command program_commands[];

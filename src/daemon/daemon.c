@@ -59,6 +59,8 @@ static time_ns next_deadline(const struct daemon *daemon)
 	deadline = time_earlier(deadline, mad_files_deadline(&daemon->mad_files));
 	deadline = time_earlier(deadline, snmp_service_deadline(&daemon->snmp));
 	deadline = time_earlier(deadline, server_deadline(daemon));
+	deadline = time_earlier(deadline,
+				fair_shares_deadline(&daemon->core.shares, daemon->core.loop.now));
 	deadline = time_earlier(deadline, counter_files_deadline(&daemon->counter_files,
 								 &daemon->core, &daemon->sysfs));
 	return time_earlier(deadline, end_of_use(daemon));
@@ -77,8 +79,9 @@ static bool managers_are_due(struct daemon *daemon)
 	return true;
 }
 
-bool daemon_turn(struct daemon *daemon)
+static bool turn(struct daemon *daemon)
 {
+	fair_shares_resume(&daemon->core.shares, daemon->core.loop.now);
 	ingress_read(&daemon->packets);
 	delivery_expire(&daemon->packets);
 	watch_lateness(daemon);
@@ -115,6 +118,16 @@ bool daemon_turn(struct daemon *daemon)
 	return is_busy || daemon->core.managers_have_news ||
 	       ingress_has_records(&daemon->packets) ||
 	       !list_is_empty(&daemon->core.clients.ended) || cm_fabric_deadline(&daemon->cm) == 0;
+}
+
+bool daemon_turn(struct daemon *daemon)
+{
+	struct fair_shares *shares = &daemon->core.shares;
+	bool is_busy = turn(daemon);
+
+	if (unlikely(shares->mad_sender))
+		share_charge_mads(shares, daemon->core.loop.now, event_loop_clock());
+	return is_busy;
 }
 
 /* How long epoll may wait: not at all while a ring is polled, 1 ms while a ring waits for room in

@@ -182,7 +182,8 @@ static int open_sockets(struct daemon *daemon)
 
 int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 {
-	*daemon = (struct daemon){.options = *options, .server = {.listener = -1, .reserve = -1}};
+	*daemon = (struct daemon){.options = *options};
+	server_init(&daemon->server);
 	daemon_core_init(&daemon->core);
 	daemon->core.fabric_name = options->fabric_name;
 	daemon->core.offloads = options->offloads;
@@ -238,6 +239,8 @@ void daemon_stop(struct daemon *daemon)
 	cm_fabric_release(&daemon->cm);
 	packet_plane_release(&daemon->packets);
 	release_fabric(daemon);
+	fair_shares_release(&daemon->core.shares);
+	accounts_release(&daemon->core.accounts);
 	munmap(daemon->core.page, sizeof(*daemon->core.page));
 	close(daemon->core.page_file);
 	close(daemon->signals);

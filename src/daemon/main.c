@@ -190,7 +190,7 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 	return options;
 }
 
-/* A program takes five descriptors, and each pair of programs one more for a short time. */
+/* A program takes five descriptors, and each pair of programs one more. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;

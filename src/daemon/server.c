@@ -11,30 +11,33 @@
 #include <unistd.h>
 #include "daemon/client_lifetime.h"
 #include "daemon/commands.h"
+#include "daemon/core/limits.h"
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/direct_rings.h"
 
-enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
+enum { ACCEPTS_PER_TURN = 8 };
 
 /* Counting the inactive ports of a large fabric takes a while, so not at every turn. */
 #define WAITERS_CHECK_INTERVAL MILLISECONDS(2)
 
 /* Without a free descriptor the connection would stay in the backlog and wake softibd for ever. The
  * reserved descriptor makes room to accept and close it. */
-static void refuse_for_lack_of_descriptors(struct daemon *daemon)
+static void refuse_for_lack_of_descriptors(const struct server_socket *listener)
 {
-	close(daemon->server.reserve);
+	struct server *server = &listener->daemon->server;
 
-	int socket = accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC);
+	close(server->reserve);
+
+	int socket = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC);
 
 	if (socket >= 0)
 		close(socket);
-	daemon->server.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	server->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	log_line("connection refused: too many open files");
 }
 
-static bool may_connect(const struct daemon *daemon, int socket, struct ucred *ret_peer)
+static bool may_connect(int socket, struct ucred *ret_peer)
 {
 	socklen_t length = sizeof(*ret_peer);
 
@@ -45,46 +48,123 @@ static bool may_connect(const struct daemon *daemon, int socket, struct ucred *r
 			 ret_peer->uid, (int)ret_peer->pid, geteuid());
 		return false;
 	}
-	if (daemon->core.clients.client_count >= CLIENTS_MAX) {
-		log_line("connection of pid %d refused: %u clients are connected",
-			 (int)ret_peer->pid, daemon->core.clients.client_count);
-		return false;
-	}
 	return true;
 }
 
-static void listener_ready(struct watch *watch, uint32_t events)
+/* The answer to a request that the client may not have sent yet: it reads this when its request
+ * fails (control_ask()). */
+static void refuse(int socket, const char *reason, int error)
 {
-	struct daemon *daemon = container_of(watch, struct daemon, server.listener_watch);
+	struct reply reply = {0};
 
-	(void)events;
+	reply_error(&reply, error, "%s", reason);
+
+	char *text = json_dumps(reply.object, JSON_COMPACT);
+
+	if (text && control_send(socket, text, NULL, 0) != 0)
+		log_line("a refused client has gone");
+	free(text);
+	json_decref(reply.object);
+	close(socket);
+}
+
+static void admit(const struct server_socket *listener, int socket, const struct ucred *peer)
+{
+	struct daemon *daemon = listener->daemon;
+	struct account *account = account_of(&daemon->core.accounts, peer->pid,
+					     daemon->core.clients.last_client_id + 1);
+	char reason[LIMIT_TEXT_BYTES] = "softibd has no memory for another connection";
+	struct client *client;
+	int error = account ? client_create(daemon, socket, account, peer->pid, &client) : -ENOMEM;
+
+	if (!error) {
+		client->is_operator = listener->is_for_operators;
+		return;
+	}
+	if (account && account->refused != LIMIT_COUNT)
+		account_explain(account, account->refused, reason);
+	if (account)
+		account_release(account);
+	log_line("connection of pid %d refused: %s", (int)peer->pid, reason);
+	refuse(socket, reason, -error);
+}
+
+static void accept_clients(const struct server_socket *listener)
+{
 	for (unsigned count = 0; count < ACCEPTS_PER_TURN; count++) {
-		int socket =
-			accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		struct client *client;
+		int socket = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct ucred peer;
 
 		if (socket < 0) {
 			if (errno == EMFILE || errno == ENFILE)
-				refuse_for_lack_of_descriptors(daemon);
+				refuse_for_lack_of_descriptors(listener);
 			return;
 		}
-		if (!may_connect(daemon, socket, &peer) ||
-		    client_create(daemon, socket, peer.pid, &client) != 0)
+		if (may_connect(socket, &peer))
+			admit(listener, socket, &peer);
+		else
 			close(socket);
 	}
 }
 
+static void resume_listening(struct share_hold *hold)
+{
+	struct server_socket *listener = container_of(hold, struct server_socket, hold);
+
+	event_loop_change(&listener->daemon->core.loop, listener->socket, &listener->watch,
+			  EPOLLIN);
+}
+
+static void listener_ready(struct watch *watch, uint32_t events)
+{
+	struct server_socket *listener = container_of(watch, struct server_socket, watch);
+	struct daemon_core *core = &listener->daemon->core;
+	struct account *entrance = &listener->daemon->server.entrance;
+	time_ns begin = event_loop_clock();
+
+	(void)events;
+	if (!listener->is_for_operators && share_is_used_up(&core->shares, entrance, begin)) {
+		event_loop_change(&core->loop, listener->socket, watch, 0);
+		share_hold_back(&core->shares, &listener->hold);
+		return;
+	}
+	accept_clients(listener);
+	share_spend(entrance, begin, event_loop_clock());
+}
+
+void server_init(struct server *server)
+{
+	*server = (struct server){.reserve = -1};
+	list_init(&server->catching_up);
+}
+
+static int start_listening(struct daemon *daemon, struct server_socket *listener, const char *name)
+{
+	int socket = runtime_folder_listen(&daemon->folder, name);
+
+	if (socket < 0)
+		return socket;
+	listener->socket = socket;
+	listener->daemon = daemon;
+	listener->watch.ready = listener_ready;
+	listener->hold = (struct share_hold){.account = &daemon->server.entrance,
+					     .resume = resume_listening};
+	list_init(&listener->hold.link);
+	return event_loop_watch(&daemon->core.loop, socket, &listener->watch);
+}
+
 int server_start(struct daemon *daemon)
 {
-	int listener = runtime_folder_listen(&daemon->folder);
+	struct server *server = &daemon->server;
+	int error;
 
-	if (listener < 0)
-		return listener;
-	daemon->server.listener = listener;
-	daemon->server.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	daemon->server.listener_watch.ready = listener_ready;
-	return event_loop_watch(&daemon->core.loop, listener, &daemon->server.listener_watch);
+	/* A client that finds the socket of programs finds the other one, too. */
+	server->operators.is_for_operators = true;
+	error = start_listening(daemon, &server->operators, OPERATOR_SOCKET);
+	if (!error)
+		error = start_listening(daemon, &server->programs, CONTROL_SOCKET);
+	server->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return error;
 }
 
 void server_stop(struct daemon *daemon)
@@ -93,7 +173,8 @@ void server_stop(struct daemon *daemon)
 		client_end(container_of(list_first(&daemon->core.clients.all), struct client, link),
 			   NULL);
 	clients_release_ended(daemon);
-	close(daemon->server.listener);
+	close(daemon->server.programs.socket);
+	close(daemon->server.operators.socket);
 	close(daemon->server.reserve);
 }
 
@@ -144,12 +225,34 @@ static void receive(struct client *client)
 		client_end(client, error == -ECONNRESET ? NULL : "its message is too long");
 		return;
 	}
+	client->given_descriptor = message.descriptor_count ? message.descriptors[0] : -1;
 	error = command_run(client, message.text, message.byte_count, &reply);
 	if (error)
 		client_end(client, "its message is not a request");
 	else if (reply.object)
 		answer(client, &reply);
 	control_message_release(&message);
+}
+
+void server_resume_client(struct share_hold *hold)
+{
+	struct client *client = container_of(hold, struct client, hold);
+
+	event_loop_change(&client->core->loop, client->socket, &client->socket_watch, EPOLLIN);
+}
+
+static void receive_in_turn(struct client *client)
+{
+	struct daemon_core *core = client->core;
+	time_ns begin = event_loop_clock();
+
+	if (share_is_used_up(&core->shares, client->account, begin)) {
+		event_loop_change(&core->loop, client->socket, &client->socket_watch, 0);
+		share_hold_back(&core->shares, &client->hold);
+		return;
+	}
+	receive(client);
+	share_charge(&core->shares, client->account, begin, event_loop_clock());
 }
 
 void server_client_ready(struct watch *watch, uint32_t events)
@@ -159,7 +262,7 @@ void server_client_ready(struct watch *watch, uint32_t events)
 	if (client->is_ending)
 		return;
 	if (events & EPOLLIN)
-		receive(client);
+		receive_in_turn(client);
 	else if (events & (EPOLLHUP | EPOLLERR))
 		client_end(client, NULL);
 }
@@ -184,8 +287,46 @@ static time_ns check_interval(const struct daemon *daemon)
 	return WAITERS_CHECK_INTERVAL + MICROSECONDS(10) * daemon->core.fabric.node_count;
 }
 
+static bool is_caught_up(const struct client *client)
+{
+	return !client->ingress.stalled && client->rings.up.head >= client->catch_up_to;
+}
+
+void server_await_catch_up(struct client *client, struct reply *reply)
+{
+	if (list_is_linked(&client->catch_up_link)) {
+		reply_error(reply, EBUSY, "this connection is waiting already");
+		return;
+	}
+	client->catch_up_to = ring_snapshot(&client->rings.up);
+	if (is_caught_up(client)) {
+		reply_ok(reply, json_object());
+		return;
+	}
+	client_wake(client);
+	list_append(&client_daemon(client)->server.catching_up, &client->catch_up_link);
+	reply->is_later = true;
+}
+
+/* Each turn reads a part of each ring, so a client that asks all the time does not hold up others.
+ */
+static void answer_caught_up(struct server *server)
+{
+	list_for_each_safe (link, &server->catching_up) {
+		struct client *client = container_of(link, struct client, catch_up_link);
+		struct reply reply = {0};
+
+		if (!is_caught_up(client))
+			continue;
+		list_remove(link);
+		reply_ok(&reply, json_object());
+		answer(client, &reply);
+	}
+}
+
 void server_answer_waiters(struct daemon *daemon)
 {
+	answer_caught_up(&daemon->server);
 	if (!daemon->server.waiter_count ||
 	    daemon->core.loop.now < daemon->server.waiters_checked_at + check_interval(daemon))
 		return;

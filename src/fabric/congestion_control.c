@@ -67,7 +67,8 @@ void congestion_mark(struct fabric *fabric, struct port *output, struct frame *f
 	    !port_marks_congestion(output, frame->vl, frame_credit_blocks(frame->byte_count), now))
 		return;
 	bth[MARKS_OFFSET] |= FECN;
-	frame_renew_vcrc(frame);
+	if (unlikely(frame->has_crcs))
+		frame_renew_vcrc(frame);
 	fabric->has_marks = true;
 	log_mark(output, frame, now);
 }

@@ -128,7 +128,17 @@ int control_connect(const char *fabric)
 	char path[CONTROL_PATH_BYTES];
 	int error = fabric_directory(fabric, path);
 
-	return error ? error : connect_in(path, "control");
+	return error ? error : connect_in(path, CONTROL_SOCKET);
+}
+
+int control_connect_operator(const char *fabric)
+{
+	char path[CONTROL_PATH_BYTES];
+	int error = fabric_directory(fabric, path);
+	int socket = error ? error : connect_in(path, OPERATOR_SOCKET);
+
+	/* A softibd of an earlier version has one socket for all. */
+	return socket == -ENOENT ? control_connect(fabric) : socket;
 }
 
 int control_connect_path(const char *path)
@@ -215,9 +225,13 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 	};
 	ssize_t byte_count;
 
-	do {
+	/* A peer that closes before it has read what we sent resets the connection; its last
+	 * message comes after that error. */
+	for (bool was_reset = false;; was_reset |= errno == ECONNRESET) {
 		byte_count = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-	} while (byte_count < 0 && errno == EINTR);
+		if (byte_count >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset)))
+			break;
+	}
 	if (byte_count < 0) {
 		error = -errno;
 	} else {
@@ -262,7 +276,16 @@ void control_message_release(struct control_message *message)
 
 int control_ask(int socket, const char *text, int timeout_ms, struct control_message *ret_message)
 {
-	int error = control_send(socket, text, NULL, 0);
+	return control_ask_about(socket, text, -1, timeout_ms, ret_message);
+}
 
-	return error ? error : control_receive(socket, timeout_ms, ret_message);
+int control_ask_about(int socket, const char *text, int descriptor, int timeout_ms,
+		      struct control_message *ret_message)
+{
+	int error = control_send(socket, text, &descriptor, descriptor >= 0);
+
+	/* A softibd that refuses a connection says why before it closes. */
+	if (error && error != -ECONNRESET)
+		return error;
+	return control_receive(socket, timeout_ms, ret_message);
 }

@@ -14,8 +14,13 @@ MUST_USE int runtime_directory(char ret_path[static CONTROL_PATH_BYTES]);
 /* <runtime>/<fabric>; the name is letters, digits, '-', '_', '.', at most 32; -EINVAL otherwise. */
 MUST_USE int fabric_directory(const char *fabric, char ret_path[static CONTROL_PATH_BYTES]);
 
+/* The sockets in a fabric's folder. Commands for operators are taken from the second one only. */
+#define CONTROL_SOCKET	"control"
+#define OPERATOR_SOCKET "operator"
+
 /* -ENOENT: no such fabric; -ECONNREFUSED: a stale socket (softibd died); close-on-exec. */
 MUST_USE int control_connect(const char *fabric);
+MUST_USE int control_connect_operator(const char *fabric);
 /* control_connect by the socket's own path, which "softib run" passes in SOFTIB_SOCKET. */
 MUST_USE int control_connect_path(const char *path);
 
@@ -36,7 +41,9 @@ MUST_USE int control_receive(int socket, int timeout_ms, struct control_message 
 int control_message_take(struct control_message *message, unsigned index);
 void control_message_release(
 	struct control_message *message); /* closes descriptors not taken (set to -1) */
-/* control_send, then control_receive. */
+/* control_send, then control_receive. With a descriptor unless it is -1. */
+MUST_USE int control_ask_about(int socket, const char *text, int descriptor, int timeout_ms,
+			       struct control_message *ret_message);
 MUST_USE int control_ask(int socket, const char *text, int timeout_ms,
 			 struct control_message *ret_message);
 

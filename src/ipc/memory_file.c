@@ -15,7 +15,8 @@
 #define F_SEAL_FUTURE_WRITE 0x0010 /* Linux 5.1 */
 #endif
 
-/* Without F_SEAL_GROW a peer could fill the machine's memory in our name. */
+/* Without F_SEAL_GROW a peer could fill the machine's memory in our name. F_SEAL_SEAL comes with
+ * them: a process that gets the file could else forbid others to map it for writing. */
 enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
 
 static int map_shared(int file, size_t byte_count, int protection, void **ret_memory)
@@ -28,46 +29,42 @@ static int map_shared(int file, size_t byte_count, int protection, void **ret_me
 	return 0;
 }
 
-int memory_file_create(const char *name, size_t byte_count, int *ret_file, void **ret_memory)
+/* Seals are added once it is mapped here: our own mapping stays writable. */
+static int create(const char *name, size_t byte_count, int more_seals, int *ret_file,
+		  void **ret_memory)
 {
+	void *memory = NULL;
 	int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (file < 0)
 		return -errno;
 
-	int error = 0;
+	int error = ftruncate(file, (off_t)byte_count) == 0 ? 0 : -errno;
 
-	if (ftruncate(file, (off_t)byte_count) != 0 || fcntl(file, F_ADD_SEALS, SIZE_SEALS) != 0)
-		error = -errno;
 	if (!error)
-		error = map_shared(file, byte_count, PROT_READ | PROT_WRITE, ret_memory);
-	if (error) {
-		close(file);
-		return error;
-	}
-	*ret_file = file;
-	return 0;
-}
-
-int memory_file_create_published(const char *name, size_t byte_count, int *ret_file,
-				 void **ret_memory)
-{
-	void *memory = NULL;
-	int file = -1;
-	int error = memory_file_create(name, byte_count, &file, &memory);
-
-	if (error)
-		return error;
-	/* Our own mapping exists already and stays writable. */
-	if (fcntl(file, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0) {
+		error = map_shared(file, byte_count, PROT_READ | PROT_WRITE, &memory);
+	if (!error && fcntl(file, F_ADD_SEALS, SIZE_SEALS | more_seals | F_SEAL_SEAL) != 0) {
 		error = -errno;
 		munmap(memory, byte_count);
+	}
+	if (error) {
 		close(file);
 		return error;
 	}
 	*ret_file = file;
 	*ret_memory = memory;
 	return 0;
+}
+
+int memory_file_create(const char *name, size_t byte_count, int *ret_file, void **ret_memory)
+{
+	return create(name, byte_count, 0, ret_file, ret_memory);
+}
+
+int memory_file_create_published(const char *name, size_t byte_count, int *ret_file,
+				 void **ret_memory)
+{
+	return create(name, byte_count, F_SEAL_FUTURE_WRITE, ret_file, ret_memory);
 }
 
 static int check(int file, size_t byte_count)

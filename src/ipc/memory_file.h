@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory files: memfds that processes share by descriptor. The size is sealed, so that no process
- * can shrink the file while another has it mapped. */
+ * can shrink the file while another has it mapped, and so are the seals, so that none can forbid
+ * others to map it. */
 #ifndef SOFTIB_IPC_MEMORY_FILE_H
 #define SOFTIB_IPC_MEMORY_FILE_H
 

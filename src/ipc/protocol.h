@@ -40,9 +40,9 @@
  *        port, until RECORD_RAW_RELEASED; EBUSY: a program has that right already
  * {"command":"mads","adapter":"softib0","port":N}
  *     -> descriptor: a socket for the MADs of that port (runtime/mad_port.h)
- * {"command":"mad-register","inode":of that socket,"class","version","oui","kind","methods_low",
- *     "methods_high"} -> "id","number"
- * {"command":"mad-unregister","inode","id"}
+ * {"command":"mad-register","class","version","oui","kind","methods_low","methods_high"} and
+ *     {"command":"mad-unregister","id"} come with that socket: who has it owns the port's agents
+ *     -> "id","number" of the agent
  *
  * Of tools: {"command":"hosts"}, {"command":"status"}, {"command":"refresh","host":..},
  * {"command":"link","node":..,"port":..,"up":bool}, {"command":"down"},
@@ -59,7 +59,7 @@
 #include "net/transport/port_view.h"
 
 enum {
-	PROTOCOL_VERSION = 10,
+	PROTOCOL_VERSION = 11,
 	CONTROL_MESSAGE_BYTES = 1 << 16,
 	QPN_BLOCK = 1024,
 	PROCESS_RING_BYTES = 1 << 19, /* each of up and down */

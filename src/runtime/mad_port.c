@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "runtime/softibd_connection.h"
 #include "runtime/session.h"
@@ -21,27 +20,40 @@ static const char *const kind_names[] = {
 	[MAD_AGENT_RAW] = "raw",
 };
 
-/* Asks with a JSON object, of which it takes ownership. */
-static int ask(json_t *question, json_t **ret_answer, struct control_message *ret_message)
+static char *text_of(json_t *question)
+{
+	char *text = question ? json_dumps(question, JSON_COMPACT) : NULL;
+
+	json_decref(question);
+	return text;
+}
+
+/* Asks softibd about the agents of an open port; takes ownership of the question. The port's socket
+ * goes with it, which proves that the port is ours: its duplicates and those of children do, too.
+ */
+static int ask_about(int port, json_t *question, json_t **ret_answer)
 {
 	struct session *session;
+	char *text = text_of(question);
+	int error = port < 0 ? -EBADF : session_get(&session);
+
+	if (!error)
+		error = text ? session_ask_about(session, text, port, ret_answer) : -ENOMEM;
+	free(text);
+	return error;
+}
+
+/* Asks for a socket; takes ownership of the question. */
+static int ask_for_socket(json_t *question, json_t **ret_answer,
+			  struct control_message *ret_message)
+{
+	struct session *session;
+	char *text = text_of(question);
 	int error = session_get(&session);
-	char *text = error || !question ? NULL : json_dumps(question, JSON_COMPACT);
 
 	if (!error)
 		error = text ? session_ask(session, text, ret_answer, ret_message) : -ENOMEM;
 	free(text);
-	json_decref(question);
-	return error;
-}
-
-static int ask_plain(json_t *question, json_t **ret_answer)
-{
-	struct control_message message;
-	int error = ask(question, ret_answer, &message);
-
-	if (!error)
-		control_message_release(&message);
 	return error;
 }
 
@@ -49,9 +61,9 @@ int mad_port_open(const char *adapter, unsigned port_number)
 {
 	struct control_message message;
 	json_t *answer;
-	int error = ask(json_pack("{s:s, s:s, s:i}", "command", "mads", "adapter", adapter, "port",
-				  (int)port_number),
-			&answer, &message);
+	int error = ask_for_socket(json_pack("{s:s, s:s, s:i}", "command", "mads", "adapter",
+					     adapter, "port", (int)port_number),
+				   &answer, &message);
 
 	if (error)
 		return error;
@@ -68,18 +80,6 @@ int mad_port_open(const char *adapter, unsigned port_number)
 	return port;
 }
 
-/* softibd made the socket, so both sides know it by its inode, which duplicates and children share.
- */
-static int identify(int port, json_int_t *ret_inode)
-{
-	struct stat status;
-
-	if (fstat(port, &status) != 0 || !S_ISSOCK(status.st_mode))
-		return -EBADF;
-	*ret_inode = (json_int_t)status.st_ino;
-	return 0;
-}
-
 /* As text: JSON's numbers have one bit less than 64. */
 static json_t *mask_to_json(uint64_t mask)
 {
@@ -89,21 +89,16 @@ static json_t *mask_to_json(uint64_t mask)
 int mad_port_register(int port, const struct mad_agent_options *options,
 		      struct mad_agent_identity *ret_identity)
 {
-	json_int_t inode;
 	json_t *answer;
 	uint64_t id, number;
-	int error = identify(port, &inode);
-
-	if (error)
-		return error;
-	error = ask_plain(json_pack("{s:s, s:I, s:i, s:i, s:i, s:s, s:o, s:o}", "command",
-				    "mad-register", "inode", inode, "class",
-				    (int)options->management_class, "version",
-				    (int)options->class_version, "oui", (int)options->oui, "kind",
-				    kind_names[options->kind], "methods_low",
-				    mask_to_json(options->methods[0]), "methods_high",
-				    mask_to_json(options->methods[1])),
-			  &answer);
+	int error = ask_about(port,
+			      json_pack("{s:s, s:i, s:i, s:i, s:s, s:o, s:o}", "command",
+					"mad-register", "class", (int)options->management_class,
+					"version", (int)options->class_version, "oui",
+					(int)options->oui, "kind", kind_names[options->kind],
+					"methods_low", mask_to_json(options->methods[0]),
+					"methods_high", mask_to_json(options->methods[1])),
+			      &answer);
 	if (error)
 		return error;
 	error = answer_number(answer, "id", &id);
@@ -120,14 +115,12 @@ int mad_port_register(int port, const struct mad_agent_options *options,
 
 int mad_port_unregister(int port, uint32_t agent_id)
 {
-	json_int_t inode;
 	json_t *answer;
-	int error = identify(port, &inode);
+	int error = ask_about(
+		port,
+		json_pack("{s:s, s:I}", "command", "mad-unregister", "id", (json_int_t)agent_id),
+		&answer);
 
-	if (!error)
-		error = ask_plain(json_pack("{s:s, s:I, s:I}", "command", "mad-unregister", "inode",
-					    inode, "id", (json_int_t)agent_id),
-				  &answer);
 	if (!error)
 		json_decref(answer);
 	return error;

@@ -39,16 +39,16 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
 	va_end(arguments);
 }
 
-int session_ask(struct session *session, const char *text, json_t **ret_answer,
-		struct control_message *ret_message)
+static int ask(struct session *session, const char *text, int descriptor, json_t **ret_answer,
+	       struct control_message *ret_message)
 {
 	json_error_t place;
 
 	pthread_mutex_lock(&session->asking);
 
-	int error = session->control < 0
-			    ? -ENODEV
-			    : control_ask(session->control, text, ASK_TIMEOUT_MS, ret_message);
+	int error = session->control < 0 ? -ENODEV
+					 : control_ask_about(session->control, text, descriptor,
+							     ASK_TIMEOUT_MS, ret_message);
 
 	pthread_mutex_unlock(&session->asking);
 	if (error)
@@ -71,10 +71,22 @@ int session_ask(struct session *session, const char *text, json_t **ret_answer,
 	return error;
 }
 
+int session_ask(struct session *session, const char *text, json_t **ret_answer,
+		struct control_message *ret_message)
+{
+	return ask(session, text, -1, ret_answer, ret_message);
+}
+
 int session_ask_plain(struct session *session, const char *text, json_t **ret_answer)
 {
+	return session_ask_about(session, text, -1, ret_answer);
+}
+
+int session_ask_about(struct session *session, const char *text, int descriptor,
+		      json_t **ret_answer)
+{
 	struct control_message message;
-	int error = session_ask(session, text, ret_answer, &message);
+	int error = ask(session, text, descriptor, ret_answer, &message);
 
 	if (!error)
 		control_message_release(&message);

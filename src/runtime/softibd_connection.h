@@ -34,6 +34,9 @@ MUST_USE int session_ask(struct session *session, const char *text, json_t **ret
 			 struct control_message *ret_message);
 /* session_ask for answers without descriptors. */
 MUST_USE int session_ask_plain(struct session *session, const char *text, json_t **ret_answer);
+/* session_ask_plain about a descriptor of ours, which goes with the question. */
+MUST_USE int session_ask_about(struct session *session, const char *text, int descriptor,
+			       json_t **ret_answer);
 
 /* Says hello as a program of its host, and reads the host's adapters from the answer. */
 MUST_USE int session_say_hello(struct session *session);

@@ -12,14 +12,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/limits.h"
 
-enum { CHANNELS_MAX = 1 << 16, WAITING_MAX = 1 << 16, SOCKET_BYTES = 1 << 20 };
+/* A process with many channels keeps few events in each socket: the kernel's memory counts, too. */
+enum { SOCKET_BYTES = 1 << 20, LARGE_SOCKETS_MAX = 16, SMALL_SOCKET_BYTES = 1 << 14 };
 
 struct waiting_event {
 	struct list link;
 	size_t byte_count;
 	struct cm_event_message message; /* only byte_count bytes are allocated */
 };
+
+/* NULL: no memory, or too many bytes of events for one process. */
+static struct waiting_event *make_waiting(const struct cm_channel *channel, size_t byte_count)
+{
+	struct account *account = channel->program->account;
+	struct waiting_event *waiting;
+
+	if (account_take(account, LIMIT_CM_EVENT_BYTES, (uint32_t)byte_count) != 0)
+		return NULL;
+	waiting = malloc(offsetof(struct waiting_event, message) + byte_count);
+	if (waiting)
+		waiting->byte_count = byte_count;
+	else
+		account_give(account, LIMIT_CM_EVENT_BYTES, (uint32_t)byte_count);
+	return waiting;
+}
+
+static void free_waiting(const struct cm_channel *channel, struct waiting_event *waiting)
+{
+	account_give(channel->program->account, LIMIT_CM_EVENT_BYTES,
+		     (uint32_t)waiting->byte_count);
+	free(waiting);
+}
 
 static void watch_for_room(struct cm_channel *channel, uint32_t events)
 {
@@ -37,8 +62,7 @@ static void write_waiting(struct cm_channel *channel)
 		    errno == EAGAIN)
 			break;
 		list_remove(link);
-		channel->waiting_count--;
-		free(waiting);
+		free_waiting(channel, waiting);
 	}
 
 	bool awaits_room = !list_is_empty(&channel->waiting);
@@ -78,14 +102,19 @@ int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channe
 {
 	struct cm_channel *channel = calloc(1, sizeof(*channel));
 	int sockets[2];
-	int room = SOCKET_BYTES;
+	int room = program->channels.count < LARGE_SOCKETS_MAX ? SOCKET_BYTES : SMALL_SOCKET_BYTES;
+	int error;
 
 	if (!channel)
 		return -ENOMEM;
-	if (program->channels.count >= CHANNELS_MAX ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+	error = account_take(program->account, LIMIT_DESCRIPTORS, 1);
+	if (!error && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+		error = -errno;
+		account_give(program->account, LIMIT_DESCRIPTORS, 1);
+	}
+	if (error) {
 		free(channel);
-		return program->channels.count >= CHANNELS_MAX ? -EMFILE : -errno;
+		return error;
 	}
 	setsockopt(sockets[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	channel->program = program;
@@ -99,8 +128,7 @@ int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channe
 		channel->number = ++program->last_channel;
 	} while (!channel->number || hash_table_get(&program->channels, channel->number));
 
-	int error = hash_table_put(&program->channels, channel->number, channel);
-
+	error = hash_table_put(&program->channels, channel->number, channel);
 	if (!error) {
 		error = event_loop_watch(&program->host->fabric->core->loop, sockets[0],
 					 &channel->watch);
@@ -110,6 +138,7 @@ int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channe
 	if (error) {
 		close(sockets[0]);
 		close(sockets[1]);
+		account_give(program->account, LIMIT_DESCRIPTORS, 1);
 		free(channel);
 		return error;
 	}
@@ -139,11 +168,12 @@ static void leave_channel(struct cm_channel *channel)
 void cm_channel_destroy(struct cm_channel *channel)
 {
 	for (struct list *link; (link = list_pop(&channel->waiting));)
-		free(container_of(link, struct waiting_event, link));
+		free_waiting(channel, container_of(link, struct waiting_event, link));
 	list_remove(&channel->unwritten_link);
 	leave_channel(channel);
 	hash_table_remove(&channel->program->channels, channel->number);
 	close(channel->socket);
+	account_give(channel->program->account, LIMIT_DESCRIPTORS, 1);
 	/* epoll may have returned this watch in this same turn. */
 	channel->watch.ready = closed_ready;
 	list_append(&channel->program->host->fabric->closed_channels, &channel->closed_link);
@@ -157,7 +187,6 @@ struct cm_channel *cm_channel_find(const struct cm_program *program, uint32_t nu
 static void append_waiting(struct cm_channel *channel, struct waiting_event *waiting)
 {
 	list_append(&channel->waiting, &waiting->link);
-	channel->waiting_count++;
 	if (!channel->awaits_room && !list_is_linked(&channel->unwritten_link))
 		list_append(&channel->program->host->fabric->unwritten, &channel->unwritten_link);
 }
@@ -166,42 +195,34 @@ void cm_channel_write(struct cm_channel *channel, const struct cm_event_message 
 {
 	size_t byte_count = cm_event_bytes(event);
 
-	if (channel->waiting_count >= WAITING_MAX) {
+	struct waiting_event *waiting = make_waiting(channel, byte_count);
+
+	if (!waiting) {
 		cm_program_end(channel->program, "it does not read its events");
 		return;
 	}
-
-	struct waiting_event *waiting =
-		malloc(offsetof(struct waiting_event, message) + byte_count);
-
-	if (!waiting) {
-		cm_program_end(channel->program, "no memory for its events");
-		return;
-	}
-	waiting->byte_count = byte_count;
 	memcpy(&waiting->message, event, byte_count);
 	append_waiting(channel, waiting);
 }
 
 /* Reads unread events back from the socket to the end of the list. -ENOMEM, or 0 when the socket is
  * empty. */
-static int take_written(int peer_socket, struct list *list)
+static int take_written(const struct cm_channel *channel, int peer_socket, struct list *list)
 {
 	for (;;) {
-		struct waiting_event *waiting = malloc(sizeof(*waiting));
+		struct cm_event_message message;
+		struct waiting_event *waiting;
 		ssize_t length;
 
+		do {
+			length = recv(peer_socket, &message, sizeof(message), MSG_DONTWAIT);
+		} while (length < 0 && errno == EINTR);
+		if (length <= 0)
+			return 0;
+		waiting = make_waiting(channel, (size_t)length);
 		if (!waiting)
 			return -ENOMEM;
-		do {
-			length = recv(peer_socket, &waiting->message, sizeof(waiting->message),
-				      MSG_DONTWAIT);
-		} while (length < 0 && errno == EINTR);
-		if (length <= 0) {
-			free(waiting);
-			return 0;
-		}
-		waiting->byte_count = (size_t)length;
+		memcpy(&waiting->message, &message, (size_t)length);
 		list_append(list, &waiting->link);
 	}
 }
@@ -219,11 +240,11 @@ struct event_destination {
 	void (*refuse)(struct cm_id *request);
 };
 
-static void pass_on(struct waiting_event *waiting, struct cm_program *program,
+static void pass_on(const struct cm_channel *from, struct waiting_event *waiting,
 		    const struct event_destination *to)
 {
 	struct cm_id *request = waiting->message.kind == CM_PROGRAM_CONNECT_REQUEST
-					? cm_program_find_id(program, waiting->message.id)
+					? cm_program_find_id(from->program, waiting->message.id)
 					: NULL;
 
 	if (to->channel) {
@@ -234,7 +255,7 @@ static void pass_on(struct waiting_event *waiting, struct cm_program *program,
 	}
 	if (request)
 		to->refuse(request);
-	free(waiting);
+	free_waiting(from, waiting);
 }
 
 static int take_events(struct cm_channel *from, int peer_socket, uint32_t id,
@@ -246,16 +267,15 @@ static int take_events(struct cm_channel *from, int peer_socket, uint32_t id,
 		return -EINVAL;
 	list_init(&events);
 
-	int error = take_written(peer_socket, &events);
+	int error = take_written(from, peer_socket, &events);
 
 	for (struct list *link; (link = list_pop(&from->waiting));)
 		list_append(&events, link);
-	from->waiting_count = 0;
 	for (struct list *link; (link = list_pop(&events));) {
 		struct waiting_event *waiting = container_of(link, struct waiting_event, link);
 
 		if (is_about(&waiting->message, id))
-			pass_on(waiting, from->program, to);
+			pass_on(from, waiting, to);
 		else
 			append_waiting(from, waiting);
 	}

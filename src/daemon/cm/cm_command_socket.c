@@ -13,6 +13,7 @@
 #include "daemon/cm/cm_commands.h"
 #include "daemon/cm/cm_ids.h"
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/limits.h"
 #include "ipc/control_socket.h"
 #include "ipc/descriptor_message.h"
 
@@ -88,36 +89,80 @@ static void program_ready(struct watch *watch, uint32_t events)
 {
 	struct cm_program *program = container_of(watch, struct cm_program, watch);
 
-	(void)events;
+	struct daemon_core *core = program->host->fabric->core;
+	time_ns begin = event_loop_clock();
+
 	if (program->is_ending)
 		return;
+	/* epoll goes on to report a hang-up, so it does not wait. */
+	if (!(events & (EPOLLHUP | EPOLLERR)) &&
+	    share_is_used_up(&core->shares, program->account, begin)) {
+		event_loop_change(&core->loop, program->socket, &program->watch, 0);
+		share_hold_back(&core->shares, &program->hold);
+		return;
+	}
 	for (unsigned count = 0; count < COMMANDS_PER_TURN && serve_one(program); count++)
 		;
+	share_charge(&core->shares, program->account, begin, event_loop_clock());
 }
 
-int cm_program_create(struct cm_host *host, struct cm_program **ret_program, int *ret_peer_socket)
+static void resume(struct share_hold *hold)
+{
+	struct cm_program *program = container_of(hold, struct cm_program, hold);
+
+	event_loop_change(&program->host->fabric->core->loop, program->socket, &program->watch,
+			  EPOLLIN);
+}
+
+/* Frees a program that nothing refers to yet. */
+static void unmake(struct cm_program *program)
+{
+	account_give(program->account, LIMIT_DESCRIPTORS, 1);
+	account_release(program->account);
+	free(program);
+}
+
+static int make(struct cm_host *host, struct account *account, struct cm_program **ret_program)
 {
 	struct cm_program *program = calloc(1, sizeof(*program));
-	int sockets[2];
+	int error = program ? account_take(account, LIMIT_DESCRIPTORS, 1) : -ENOMEM;
 
-	if (!program)
-		return -ENOMEM;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+	if (error) {
 		free(program);
-		return -errno;
+		return error;
 	}
 	program->host = host;
+	program->account = account_share(account);
+	program->hold = (struct share_hold){.account = account, .resume = resume};
+	list_init(&program->hold.link);
+	*ret_program = program;
+	return 0;
+}
+
+int cm_program_create(struct cm_host *host, struct account *account,
+		      struct cm_program **ret_program, int *ret_peer_socket)
+{
+	struct cm_program *program;
+	int sockets[2];
+	int error = make(host, account, &program);
+
+	if (error)
+		return error;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+		error = -errno;
+		unmake(program);
+		return error;
+	}
 	program->socket = sockets[0];
 	program->watch.ready = program_ready;
 	hash_table_init(&program->ids);
 	hash_table_init(&program->channels);
 
-	int error = event_loop_watch(&host->fabric->core->loop, sockets[0], &program->watch);
-
+	error = event_loop_watch(&host->fabric->core->loop, sockets[0], &program->watch);
 	if (error) {
 		close(sockets[0]);
 		close(sockets[1]);
-		free(program);
+		unmake(program);
 		return error;
 	}
 	list_append(&host->fabric->programs, &program->link);
@@ -159,8 +204,9 @@ static void release(struct cm_program *program)
 		cm_channel_destroy(channel);
 	hash_table_release(&program->ids);
 	hash_table_release(&program->channels);
+	list_remove(&program->hold.link);
 	close(program->socket);
-	free(program);
+	unmake(program);
 }
 
 void cm_programs_release_ended(struct cm_fabric *fabric)

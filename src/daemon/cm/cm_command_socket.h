@@ -8,8 +8,8 @@
 #include "daemon/cm/cm_objects.h"
 
 /* Makes the program and gives its end of the command socket, which is the caller's to close. */
-MUST_USE int cm_program_create(struct cm_host *host, struct cm_program **ret_program,
-			       int *ret_peer_socket);
+MUST_USE int cm_program_create(struct cm_host *host, struct account *account,
+			       struct cm_program **ret_program, int *ret_peer_socket);
 /* Releases the programs that cm_program_end() ended, and the channels that were closed. */
 void cm_programs_release_ended(struct cm_fabric *fabric);
 

@@ -12,11 +12,11 @@
 #include "daemon/cm/cm_port.h"
 #include "daemon/cm/cm_redirects.h"
 #include "daemon/cm/cm_routes.h"
+#include "daemon/core/limits.h"
 #include "wire/cm_ip_header.h"
 #include "wire/ipoib.h"
 
 enum {
-	IDS_MAX = 1 << 18,
 	QKEY_DATAGRAMS = 0x01234567, /* RDMA_UDP_QKEY of Linux (management 8.2) */
 };
 
@@ -36,10 +36,15 @@ int cm_id_create(struct cm_program *program, struct cm_channel *channel, uint32_
 	if (number && hash_table_get(&program->ids, number))
 		return -EEXIST;
 
-	struct cm_id *id = program->ids.count < IDS_MAX ? calloc(1, sizeof(*id)) : NULL;
+	int error = account_take(program->account, LIMIT_CM_IDS, 1);
+	struct cm_id *id = error ? NULL : calloc(1, sizeof(*id));
 
-	if (!id)
-		return program->ids.count < IDS_MAX ? -ENOMEM : -EMFILE;
+	if (error)
+		return error;
+	if (!id) {
+		account_give(program->account, LIMIT_CM_IDS, 1);
+		return -ENOMEM;
+	}
 	id->program = program;
 	id->channel = channel;
 	id->port_space = port_space;
@@ -53,6 +58,7 @@ int cm_id_create(struct cm_program *program, struct cm_channel *channel, uint32_
 	list_init(&id->groups);
 	id->number = number ? number : next_number(program);
 	if (hash_table_put(&program->ids, id->number, id) != 0) {
+		account_give(program->account, LIMIT_CM_IDS, 1);
 		free(id);
 		return -ENOMEM;
 	}
@@ -86,6 +92,7 @@ void cm_id_destroy(struct cm_id *id)
 	}
 	cm_unbind(id);
 	hash_table_remove(&id->program->ids, id->number);
+	account_give(id->program->account, LIMIT_CM_IDS, 1);
 	free(id);
 }
 

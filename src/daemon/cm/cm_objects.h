@@ -16,11 +16,13 @@
 #include "base/time.h"
 #include "base/timer_queue.h"
 #include "daemon/core/event_loop.h"
+#include "daemon/core/fair_share.h"
 #include "daemon/mad/mad_dispatch.h"
 #include "ipc/cm_protocol.h"
 #include "mgmt/cm/cm.h"
 #include "mgmt/sa/sa_client.h"
 
+struct account;
 struct cm_event_message;
 struct daemon_core;
 struct endpoint;
@@ -118,9 +120,11 @@ struct cm_host {
 
 struct cm_program {
 	struct cm_host *host;
-	struct list link; /* fabric->programs or fabric->ended */
+	struct list link;	 /* fabric->programs or fabric->ended */
+	struct account *account; /* of its process */
 	int socket;
 	struct watch watch;
+	struct share_hold hold; /* while its socket is not read */
 	bool is_ending;
 	struct hash_table ids;
 	struct hash_table channels;

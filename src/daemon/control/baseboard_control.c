@@ -124,7 +124,10 @@ static void run_hang(struct client *client, const json_t *request, struct reply 
 }
 
 const struct command baseboard_commands[] = {
-	{"baseboard", run_find},	  {"baseboard-sensor", run_sensor},
-	{"baseboard-power", run_power},	  {"baseboard-protect", run_protect},
-	{"baseboard-hang-bus", run_hang}, {NULL, NULL},
+	{"baseboard", run_find},
+	{"baseboard-sensor", run_sensor, FOR_OPERATORS},
+	{"baseboard-power", run_power, FOR_OPERATORS},
+	{"baseboard-protect", run_protect, FOR_OPERATORS},
+	{"baseboard-hang-bus", run_hang, FOR_OPERATORS},
+	{NULL, NULL},
 };

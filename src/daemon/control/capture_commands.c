@@ -103,9 +103,9 @@ static void run_capture(struct client *client, const json_t *request, struct rep
 			      (uint32_t)ring_bytes, &capture);
 	if (error) {
 		reply_error(ret_reply, -error,
-			    error == -EBUSY ? "at most one capture per connection, and %d in all"
-					    : "no memory for a capture",
-			    CAPTURES_MAX);
+			    error == -EBUSY
+				    ? "no other capture is possible here; one connection has one"
+				    : "no memory for a capture");
 		return;
 	}
 	log_line("capture by pid %d", (int)client->pid);
@@ -119,4 +119,4 @@ static void run_capture(struct client *client, const json_t *request, struct rep
 			   describe_interfaces(share.ports), "drop_reasons", name_drop_reasons()));
 }
 
-const struct command capture_commands[] = {{"capture", run_capture}, {NULL, NULL}};
+const struct command capture_commands[] = {{"capture", run_capture, FOR_OPERATORS}, {NULL, NULL}};

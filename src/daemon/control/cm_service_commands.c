@@ -85,7 +85,7 @@ static void run_cm(struct client *client, const json_t *request, struct reply *r
 	if (!error && !client->host->cm)
 		error = -ENODEV;
 	if (!error)
-		error = cm_program_create(client->host->cm, &program, &socket);
+		error = cm_program_create(client->host->cm, client->account, &program, &socket);
 	if (error) {
 		reply_error(ret_reply, -error, "can't start connection management for host %s: %s",
 			    client->host->name, strerror(-error));

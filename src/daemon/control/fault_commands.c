@@ -14,6 +14,7 @@
 #include <string.h>
 #include "daemon/commands.h"
 #include "daemon/core/log.h"
+#include "daemon/control/request_fields.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/fault_log.h"
 #include "daemon/packets/verb_fault_injection.h"
@@ -170,7 +171,7 @@ static json_t *describe(const struct link_faults *faults)
 
 static void run_list(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	json_int_t from = json_integer_value(json_object_get(request, "from"));
+	json_int_t from = request_from(request);
 	json_t *rows = json_array();
 	json_int_t position = 0;
 
@@ -238,7 +239,7 @@ static void run_clear(struct client *client, const json_t *request, struct reply
 static void run_record(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	struct daemon *daemon = client_daemon(client);
-	json_int_t index = json_integer_value(json_object_get(request, "from"));
+	json_int_t index = request_from(request);
 	json_t *lines = json_array();
 	char line[FAULT_LINE_BYTES];
 	size_t bytes = 0, length;
@@ -313,6 +314,7 @@ static void run_replay(struct client *client, const json_t *request, struct repl
 }
 
 const struct command fault_commands[] = {
-	{"fault-add", run_add},	      {"fault-list", run_list},	    {"fault-clear", run_clear},
-	{"fault-record", run_record}, {"fault-replay", run_replay}, {NULL, NULL},
+	{"fault-add", run_add, FOR_OPERATORS},	     {"fault-list", run_list},
+	{"fault-clear", run_clear, FOR_OPERATORS},   {"fault-record", run_record},
+	{"fault-replay", run_replay, FOR_OPERATORS}, {NULL, NULL},
 };

@@ -27,15 +27,19 @@ static struct node *own_node(const struct client *client, const char *adapter_na
 }
 
 /* The node that the request names, or an adapter of the client's host. NULL with an error in the
- * reply. */
+ * reply. Only operators name nodes. */
 static struct node *named_node(const struct client *client, const json_t *request,
 			       struct reply *reply)
 {
 	const char *name = json_string_value(json_object_get(request, "node"));
 	const char *adapter = json_string_value(json_object_get(request, "adapter"));
-	struct node *node =
-		name ? daemon_core_find_node(client->core, name) : own_node(client, adapter);
+	struct node *node;
 
+	if (name && !client->is_operator) {
+		reply_not_operator(reply, "node");
+		return NULL;
+	}
+	node = name ? daemon_core_find_node(client->core, name) : own_node(client, adapter);
 	if (!node)
 		reply_error(reply, ENODEV, "no adapter %.*s", NAME_SHOWN,
 			    name      ? name
@@ -214,6 +218,15 @@ static void run_plug(struct client *client, const json_t *request, struct reply 
 	free(controller.services);
 }
 
+/* A program pulls its own controllers. */
+static bool may_pull(const struct client *client, const struct node *node, unsigned slot)
+{
+	const struct io_controller *controller =
+		io_unit_controller(io_unit_find(&client->core->fabric.agent_memory, node), slot);
+
+	return client->is_operator || (controller && controller->owner == client);
+}
+
 static void run_pull(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	struct daemon_core *core = client->core;
@@ -223,6 +236,7 @@ static void run_pull(struct client *client, const json_t *request, struct reply 
 	if (!node)
 		return;
 	if (!request_integer(request, "slot", IO_SLOTS_MAX, &slot) ||
+	    !may_pull(client, node, slot) ||
 	    io_unit_pull(&core->fabric.agents, node, core->loop.now, slot) != 0)
 		reply_error(ret_reply, ENOENT, "there is no controller in that slot");
 	else
@@ -350,7 +364,11 @@ static void run_list(struct client *client, const json_t *request, struct reply 
 }
 
 const struct command io_commands[] = {
-	{"io", run_list},      {"io-units", run_units}, {"io-plug", run_plug},
-	{"io-pull", run_pull}, {"io-slots", run_slots}, {"io-test-outcome", run_outcome},
+	{"io", run_list},
+	{"io-units", run_units},
+	{"io-plug", run_plug},
+	{"io-pull", run_pull},
+	{"io-slots", run_slots, FOR_OPERATORS},
+	{"io-test-outcome", run_outcome, FOR_OPERATORS},
 	{NULL, NULL},
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "daemon/commands.h"
 #include "daemon/control/request_fields.h"
 #include "daemon/daemon.h"
@@ -44,7 +45,8 @@ static void run_mads(struct client *client, const json_t *request, struct reply 
 	}
 
 	int program_end;
-	int error = mad_file_open(&client_daemon(client)->mad_files, endpoint, &program_end);
+	int error = mad_file_open(&client_daemon(client)->mad_files, client->account, endpoint,
+				  &program_end);
 
 	if (error) {
 		reply_error(ret_reply, -error, "can't open a socket for the port's MADs: %s",
@@ -57,16 +59,17 @@ static void run_mads(struct client *client, const json_t *request, struct reply 
 	reply_ok(ret_reply, json_object());
 }
 
-/* The open port that the request names, on the client's own host; NULL with an error in the reply.
- */
-static struct mad_file *named_file(const struct client *client, const json_t *request,
-				   struct reply *reply)
+/* The open port whose socket came with the request, on the client's own host; NULL with an error in
+ * the reply. A process that has the socket owns the port's agents; an inode can be guessed. */
+static struct mad_file *given_file(const struct client *client, struct reply *reply)
 {
-	json_int_t inode = json_integer_value(json_object_get(request, "inode"));
-	struct mad_file *file =
-		client->host && inode > 0
-			? mad_file_find(&client_daemon(client)->mad_files, (uint64_t)inode)
-			: NULL;
+	const struct mad_files *files = &client_daemon(client)->mad_files;
+	struct mad_file *file = NULL;
+	struct stat status;
+
+	if (client->host && client->given_descriptor >= 0 &&
+	    fstat(client->given_descriptor, &status) == 0 && S_ISSOCK(status.st_mode))
+		file = mad_file_find(files, status.st_ino);
 
 	if (file && mad_file_endpoint(file)->device->host == client->host)
 		return file;
@@ -100,7 +103,7 @@ static bool read_options(const json_t *request, struct mad_agent_options *ret_op
 
 static void run_register(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct mad_file *file = named_file(client, request, ret_reply);
+	struct mad_file *file = given_file(client, ret_reply);
 	struct mad_agent_identity identity;
 	struct mad_agent_options options;
 
@@ -119,7 +122,7 @@ static void run_register(struct client *client, const json_t *request, struct re
 
 static void run_unregister(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct mad_file *file = named_file(client, request, ret_reply);
+	struct mad_file *file = given_file(client, ret_reply);
 	uint32_t id;
 
 	if (!file)

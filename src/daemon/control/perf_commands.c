@@ -165,7 +165,7 @@ static void run_perf_report(struct client *client, const json_t *request, struct
 }
 
 const struct command perf_commands[] = {
-	{"perf-sweep", run_perf_sweep},
+	{"perf-sweep", run_perf_sweep, FOR_OPERATORS},
 	{"perf-report", run_perf_report},
 	{NULL, NULL},
 };

@@ -222,10 +222,16 @@ static void run_qpns(struct client *client, const json_t *request, struct reply 
 
 	uint32_t block_count = (uint32_t)((count + QPN_BLOCK - 1) / QPN_BLOCK);
 
-	if (qpn_space_take(&adapter->qpns, client, block_count, &first_block) != 0) {
+	if (account_take(client->account, LIMIT_QPN_BLOCKS, block_count) != 0) {
 		reply_error(ret_reply, ENOSPC, "no more queue pair numbers");
 		return;
 	}
+	if (qpn_space_take(&adapter->qpns, client, block_count, &first_block) != 0) {
+		account_give(client->account, LIMIT_QPN_BLOCKS, block_count);
+		reply_error(ret_reply, ENOSPC, "no more queue pair numbers");
+		return;
+	}
+	client->qpn_block_count += block_count;
 	reply_ok(ret_reply, json_pack("{s:i, s:i}", "first", (int)(first_block * QPN_BLOCK),
 				      "count", (int)(block_count * QPN_BLOCK)));
 }

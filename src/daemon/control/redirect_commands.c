@@ -179,7 +179,7 @@ static json_t *describe(const struct redirect *redirect)
 static void run_redirects(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	const struct agent_memory *memory = &client_daemon(client)->core.fabric.agent_memory;
-	json_int_t from = json_integer_value(json_object_get(request, "from"));
+	json_int_t from = request_from(request);
 	json_int_t index = 0;
 	json_t *rows = json_array();
 
@@ -189,14 +189,14 @@ static void run_redirects(struct client *client, const json_t *request, struct r
 			json_array_append_new(rows, describe(redirect));
 	}
 	reply_ok(ret_reply, json_pack("{s:o}", "redirects", rows));
-	if (from >= 0 && index > from + REDIRECTS_PER_ANSWER)
+	if (index > from + REDIRECTS_PER_ANSWER)
 		json_object_set_new(ret_reply->object, "next",
 				    json_integer(from + REDIRECTS_PER_ANSWER));
 }
 
 const struct command redirect_commands[] = {
-	{"redirect", run_redirect},
-	{"redirect_off", run_redirect_off},
+	{"redirect", run_redirect, FOR_OPERATORS},
+	{"redirect_off", run_redirect_off, FOR_OPERATORS},
 	{"redirects", run_redirects},
 	{NULL, NULL},
 };

@@ -31,3 +31,10 @@ bool request_hexadecimal(const json_t *request, const char *name, uint64_t *ret_
 	*ret_number = number;
 	return true;
 }
+
+json_int_t request_from(const json_t *request)
+{
+	json_int_t from = json_integer_value(json_object_get(request, "from"));
+
+	return from > 0 && from <= INT32_MAX ? from : 0;
+}

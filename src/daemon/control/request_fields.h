@@ -14,4 +14,7 @@ MUST_USE bool request_integer(const json_t *request, const char *name, uint32_t 
 /* A 64-bit number, which JSON holds as hexadecimal text. */
 MUST_USE bool request_hexadecimal(const json_t *request, const char *name, uint64_t *ret_number);
 
+/* Where a long list goes on; anything else than a row's number is the first row. */
+json_int_t request_from(const json_t *request);
+
 #endif

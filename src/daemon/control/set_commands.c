@@ -7,6 +7,7 @@
 #include <string.h>
 #include "daemon/commands.h"
 #include "daemon/control/named_port.h"
+#include "daemon/control/request_fields.h"
 #include "daemon/core/flow_table.h"
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
@@ -86,7 +87,7 @@ static void refuse_attribute(const char *name, struct reply *ret_reply)
 static void run_get(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	const char *name = json_string_value(json_object_get(request, "attribute"));
-	json_int_t from = json_integer_value(json_object_get(request, "from"));
+	json_int_t from = request_from(request);
 	struct port *port =
 		named_port_find(client_daemon(client), request, "node", "port", ret_reply);
 
@@ -172,7 +173,7 @@ static void run_set(struct client *client, const json_t *request, struct reply *
 }
 
 const struct command set_commands[] = {
-	{"get", run_get},
-	{"set", run_set},
+	{"get", run_get, FOR_OPERATORS},
+	{"set", run_set, FOR_OPERATORS},
 	{NULL, NULL},
 };

@@ -7,6 +7,7 @@
 #include "daemon/commands.h"
 #include "daemon/core/flow_table.h"
 #include "daemon/core/log.h"
+#include "daemon/control/request_fields.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/packet_capture.h"
 #include "daemon/sysfs/rate_text.h"
@@ -46,7 +47,7 @@ static json_t *describe_endpoint(const struct endpoint *endpoint)
 static void run_hosts(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	const struct host_table *table = &client->core->hosts;
-	json_int_t from = json_integer_value(json_object_get(request, "from"));
+	json_int_t from = request_from(request);
 	json_t *rows = json_array();
 	json_int_t position = 0;
 	bool is_more = false;
@@ -396,13 +397,17 @@ static void run_wait_active(struct client *client, const json_t *request, struct
 	if (timeout_ms < 0 || timeout_ms > WAIT_MS_MAX)
 		timeout_ms = WAIT_MS_MAX;
 	client->waits_for_active = true;
+	ret_reply->is_later = true;
 	client->waits_until = daemon->core.loop.now + MILLISECONDS(timeout_ms);
 	daemon->server.waiter_count++;
 }
 
 const struct command tool_commands[] = {
-	{"hosts", run_hosts}, {"status", run_status},
-	{"link", run_link},   {"refresh", run_refresh},
-	{"down", run_down},   {"wait-active", run_wait_active},
+	{"hosts", run_hosts},
+	{"status", run_status},
+	{"link", run_link, FOR_OPERATORS},
+	{"refresh", run_refresh},
+	{"down", run_down, FOR_OPERATORS},
+	{"wait-active", run_wait_active},
 	{NULL, NULL},
 };

@@ -122,8 +122,9 @@ static void run_catch_up(struct client *client, const json_t *request, struct re
 {
 	(void)request;
 	if (client->is_attached)
-		ingress_catch_up(&client_daemon(client)->packets, client);
-	reply_ok(ret_reply, json_object());
+		server_await_catch_up(client, ret_reply);
+	else
+		reply_ok(ret_reply, json_object());
 }
 
 const struct command domain_commands[] = {

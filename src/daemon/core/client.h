@@ -11,8 +11,10 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "daemon/core/event_loop.h"
+#include "daemon/core/fair_share.h"
 #include "ipc/protocol.h"
 
+struct account;
 struct daemon_core;
 struct flow_table;
 struct host;
@@ -49,7 +51,8 @@ struct client_ingress {
 /* The packets in the down ring (daemon/packets/delivery.h). */
 struct client_delivery {
 	uint64_t last_packet_end; /* place in the down ring behind the last packet */
-	time_ns full_since;	  /* TIME_NEVER when the down ring has room */
+	time_ns held_since;	  /* TIME_NEVER: no packet waits for room in the down ring */
+	time_ns hold_spent;	  /* how long packets waited, less what the program earned since */
 };
 
 /* The records about ports and faults in the down ring. */
@@ -64,14 +67,20 @@ struct client {
 	struct list link; /* client_table.all or .ended */
 	uint32_t id;	  /* unique for the life of softibd */
 	pid_t pid;
+	struct account *account; /* of its process */
+	bool is_operator;	 /* it came by the operators' socket */
 	enum client_kind kind;
 	int socket;
 	struct watch socket_watch;
-	struct host *host; /* after hello */
+	struct share_hold hold; /* while its socket is not read */
+	struct host *host;	/* after hello */
+	int given_descriptor;	/* that came with the present request; -1: none */
 	bool is_ending;
 	bool was_cut_off; /* softibd ended it for a reason, it did not leave by itself */
 	bool waits_for_active;
 	time_ns waits_until;
+	struct list catch_up_link; /* while it waits until its up ring has been read */
+	uint64_t catch_up_to;	   /* place in the up ring */
 
 	bool is_attached; /* the fields below are valid */
 	struct list host_link;
@@ -80,8 +89,9 @@ struct client {
 	struct client_delivery delivery;
 	struct client_updates updates;
 	struct flow_table *flows;
-	struct list direct_ends; /* struct direct_end */
-	bool takes_no_rings;	 /* it refused a direct ring: it gets no more */
+	uint32_t qpn_block_count; /* that it was given */
+	struct list direct_ends;  /* struct direct_end */
+	bool takes_no_rings;	  /* it refused a direct ring: it gets no more */
 };
 
 struct client_table {

@@ -8,6 +8,8 @@ void daemon_core_init(struct daemon_core *core)
 {
 	*core = (struct daemon_core){.loop.epoll = -1};
 	client_table_init(&core->clients);
+	accounts_init(&core->accounts);
+	fair_shares_init(&core->shares);
 	list_init(&core->changed_endpoints);
 }
 

@@ -9,7 +9,9 @@
 #include "base/list.h"
 #include "daemon/core/client.h"
 #include "daemon/core/event_loop.h"
+#include "daemon/core/fair_share.h"
 #include "daemon/core/host_table.h"
+#include "daemon/core/limits.h"
 #include "fabric/fabric.h"
 
 struct fabric_page;
@@ -22,6 +24,8 @@ struct daemon_core {
 	struct fabric fabric;
 	struct host_table hosts;
 	struct client_table clients;
+	struct accounts accounts; /* of the processes of clients */
+	struct fair_shares shares;
 	int page_file;
 	struct fabric_page *page;      /* the generation word and counts that programs map */
 	bool offloads;		       /* programs may exchange packets by direct rings */

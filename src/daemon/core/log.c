@@ -5,15 +5,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "daemon/core/limits.h"
 
 /* A client that misbehaves for days must not fill the disk. */
 enum { LOG_LINE_BYTES = 512, LOG_FILE_BYTES_MAX = 16 << 20 };
 
 static int log_file = -1;
+static time_t second; /* of the monotonic clock, to which the counts belong */
+static unsigned line_count;
+static unsigned left_out_count;
 
 int log_open(const char *path)
 {
@@ -42,28 +47,80 @@ static void start_over_when_full(void)
 		log_close();
 }
 
-void log_line(const char *format, ...)
+/* Texts of clients can't begin lines of their own, nor steer a terminal. */
+static void make_printable(char *line, size_t length)
+{
+	for (size_t index = 0; index < length; index++)
+		if ((unsigned char)line[index] < ' ' || line[index] == 0x7f)
+			line[index] = '?';
+}
+
+static void write_line(const char *format, va_list arguments)
 {
 	char line[LOG_LINE_BYTES];
 	struct timespec now;
 	struct tm broken_down;
 	size_t length = 0;
-	va_list arguments;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (log_file >= 0 && localtime_r(&now.tv_sec, &broken_down))
 		length = strftime(line, sizeof(line), "%F %T ", &broken_down);
-	va_start(arguments, format);
+
 	int written = vsnprintf(line + length, sizeof(line) - length - 1, format, arguments);
-	va_end(arguments);
+
 	if (written < 0)
 		return;
 	length += (size_t)written;
 	if (length > sizeof(line) - 2)
 		length = sizeof(line) - 2;
+	make_printable(line, length);
 	line[length++] = '\n';
 	start_over_when_full();
 	/* A full disk costs log lines, never the fabric. */
 	if (write(log_file >= 0 ? log_file : STDERR_FILENO, line, length) < 0)
 		return;
+}
+
+static void say(const char *format, ...) PRINTF_LIKE(1, 2);
+
+static void say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	write_line(format, arguments);
+	va_end(arguments);
+}
+
+/* One client that errs in a loop must not hide what the others did. */
+static bool may_write(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec != second) {
+		if (left_out_count)
+			say("%u lines were left out: more than %d in a second", left_out_count,
+			    LIMIT_LOG_LINES_PER_SECOND);
+		second = now.tv_sec;
+		line_count = 0;
+		left_out_count = 0;
+	}
+	if (line_count < LIMIT_LOG_LINES_PER_SECOND) {
+		line_count++;
+		return true;
+	}
+	left_out_count++;
+	return false;
+}
+
+void log_line(const char *format, ...)
+{
+	va_list arguments;
+
+	if (!may_write())
+		return;
+	va_start(arguments, format);
+	write_line(format, arguments);
+	va_end(arguments);
 }

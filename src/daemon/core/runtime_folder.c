@@ -69,7 +69,8 @@ static void sweep_remains(const struct runtime_folder *folder)
 {
 	char path[CONTROL_PATH_BYTES + 16];
 
-	unlinkat(folder->directory, "control", 0);
+	unlinkat(folder->directory, CONTROL_SOCKET, 0);
+	unlinkat(folder->directory, OPERATOR_SOCKET, 0);
 	snprintf(path, sizeof(path), "%s/hosts", folder->path);
 	remove_folder(path);
 }
@@ -115,7 +116,7 @@ int runtime_folder_claim(struct runtime_folder *folder, const char *fabric)
 	return error;
 }
 
-int runtime_folder_listen(const struct runtime_folder *folder)
+int runtime_folder_listen(const struct runtime_folder *folder, const char *name)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -124,8 +125,8 @@ int runtime_folder_listen(const struct runtime_folder *folder)
 		return -errno;
 	/* Through the open folder, because a socket address holds 108 bytes and a path may be
 	 * longer. */
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control",
-		 folder->directory);
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s",
+		 folder->directory, name);
 	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
 	    listen(listener, LISTEN_BACKLOG) != 0) {
 		int error = -errno;
@@ -138,8 +139,9 @@ int runtime_folder_listen(const struct runtime_folder *folder)
 
 void runtime_folder_remove(struct runtime_folder *folder)
 {
-	/* The socket first, so that no program finds a fabric that is ending. */
-	unlinkat(folder->directory, "control", 0);
+	/* The sockets first, so that no program finds a fabric that is ending. */
+	unlinkat(folder->directory, CONTROL_SOCKET, 0);
+	unlinkat(folder->directory, OPERATOR_SOCKET, 0);
 	remove_folder(folder->path);
 	close(folder->directory);
 	close(folder->pid_file);

@@ -16,8 +16,8 @@ struct runtime_folder {
 /* -EEXIST: another softibd serves this fabric. The remains of a softibd that died are removed. */
 MUST_USE int runtime_folder_claim(struct runtime_folder *folder, const char *fabric);
 
-/* The listening control socket, or -errno. */
-MUST_USE int runtime_folder_listen(const struct runtime_folder *folder);
+/* A listening socket with this name in the folder, or -errno: CONTROL_SOCKET, OPERATOR_SOCKET. */
+MUST_USE int runtime_folder_listen(const struct runtime_folder *folder, const char *name);
 
 /* Removes the whole folder. */
 void runtime_folder_remove(struct runtime_folder *folder);

@@ -196,6 +196,12 @@ static void expire_rmpp(struct mad_timer *timer, time_ns now)
 	pump(container_of(timer, struct mad_agent, rmpp_timer), now);
 }
 
+/* The status that a program gets. EINVAL: a request with the same transaction id is outstanding. */
+static int failure(int error)
+{
+	return error == -EEXIST ? EINVAL : -error;
+}
+
 static void send_rmpp(struct mad_agent *agent, const struct mad_port_header *header,
 		      const struct mad_message *first, const uint8_t *bytes, size_t byte_count,
 		      time_ns now)
@@ -203,11 +209,13 @@ static void send_rmpp(struct mad_agent *agent, const struct mad_port_header *hea
 	struct rmpp_message message = {
 		.address = first->address, .bytes = malloc(byte_count), .byte_count = byte_count};
 	struct mad_request *request;
-	int error = message.bytes ? mad_request_make(agent, header, first, &request) : -ENOMEM;
+	int error = message.bytes
+			    ? mad_request_make(agent, header, first, (uint32_t)byte_count, &request)
+			    : -ENOMEM;
 
 	if (error) {
 		free(message.bytes);
-		mad_request_report(agent, header, first->bytes, EINVAL);
+		mad_request_report(agent, header, first->bytes, failure(error));
 		return;
 	}
 
@@ -263,9 +271,11 @@ static void send_single(struct mad_agent *agent, const struct mad_port_header *h
 	    list_is_empty(&agent->unsent) &&
 	    mad_client_send(files_of(agent)->dispatch, &agent->client, message, now))
 		return;
-	/* A request with the same transaction id is outstanding: this one fails. */
-	if (mad_request_make(agent, header, message, &request) != 0)
-		mad_request_report(agent, header, message->bytes, EINVAL);
+
+	int error = mad_request_make(agent, header, message, 0, &request);
+
+	if (error)
+		mad_request_report(agent, header, message->bytes, failure(error));
 	else
 		mad_request_send(request, now);
 }

@@ -4,6 +4,7 @@
 #include "daemon/mad/mad_files.h"
 
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/limits.h"
 #include "daemon/core/log.h"
 #include "daemon/mad/mad_agents.h"
 #include "daemon/mad/mad_outbox.h"
@@ -18,8 +19,7 @@
 #include <unistd.h>
 
 enum {
-	FILES_MAX = 16384,
-	MESSAGES_PER_TURN = 64, /* of one program, so that it can't starve the others */
+	MESSAGES_PER_TURN = 16, /* of one program, so that it can't starve the others */
 	FRAMES_PER_MESSAGE = 256,
 	REQUESTS_MAX = 4096, /* outstanding for one open port; then softibd stops reading the socket
 				for a while */
@@ -29,11 +29,13 @@ enum {
 struct mad_file {
 	struct list link; /* mad_files.files or mad_files.ended */
 	struct mad_files *files;
+	struct account *account; /* of the process that opened the port */
 	struct endpoint *endpoint;
 	int socket;
 	uint64_t inode;
 	struct watch watch;
-	uint32_t events; /* epoll events that are watched for */
+	struct share_hold hold; /* while its socket is not read */
+	uint32_t events;	/* epoll events that are watched for */
 	bool is_ending;
 	struct mad_agent *agents[MAD_PORT_AGENTS_MAX];
 	struct mad_outbox outbox;
@@ -55,6 +57,11 @@ void mad_files_init(struct mad_files *files, struct daemon_core *core,
 struct mad_files *mad_file_owner(const struct mad_file *file)
 {
 	return file->files;
+}
+
+struct account *mad_file_account(const struct mad_file *file)
+{
+	return file->account;
 }
 
 struct endpoint *mad_file_endpoint(const struct mad_file *file)
@@ -80,6 +87,24 @@ static void mad_file_end(struct mad_file *file, const char *reason)
 	list_append(&file->files->ended, &file->link);
 }
 
+static int take_port(struct account *account)
+{
+	int error = account_take(account, LIMIT_MAD_PORTS, 1);
+
+	if (error)
+		return error;
+	error = account_take(account, LIMIT_DESCRIPTORS, 1);
+	if (error)
+		account_give(account, LIMIT_MAD_PORTS, 1);
+	return error;
+}
+
+static void give_port(struct account *account)
+{
+	account_give(account, LIMIT_DESCRIPTORS, 1);
+	account_give(account, LIMIT_MAD_PORTS, 1);
+}
+
 static void release(struct mad_file *file)
 {
 	for (unsigned id = 0; id < MAD_PORT_AGENTS_MAX; id++) {
@@ -90,6 +115,9 @@ static void release(struct mad_file *file)
 	hash_table_remove(&file->files->by_inode, file->inode);
 	file->files->file_count--;
 	close(file->socket);
+	list_remove(&file->hold.link);
+	give_port(file->account);
+	account_release(file->account);
 	free(file);
 }
 
@@ -113,8 +141,8 @@ void mad_files_release(struct mad_files *files)
 
 static void watch_for(struct mad_file *file)
 {
-	uint32_t wanted = (file->request_count < REQUESTS_MAX ? EPOLLIN : 0) |
-			  (file->outbox.message_count ? EPOLLOUT : 0);
+	bool may_read = file->request_count < REQUESTS_MAX && !list_is_linked(&file->hold.link);
+	uint32_t wanted = (may_read ? EPOLLIN : 0) | (file->outbox.message_count ? EPOLLOUT : 0);
 	struct epoll_event event = {.events = wanted, .data.ptr = &file->watch};
 
 	if (wanted == file->events || file->is_ending)
@@ -224,6 +252,27 @@ static void read_program(struct mad_file *file)
 	}
 }
 
+static void read_in_turn(struct mad_file *file)
+{
+	struct daemon_core *core = file->files->core;
+	time_ns begin = event_loop_clock();
+
+	if (share_is_used_up(&core->shares, file->account, begin)) {
+		share_hold_back(&core->shares, &file->hold);
+		watch_for(file);
+		return;
+	}
+	read_program(file);
+	share_note_mads(&core->shares, file->account);
+	share_charge(&core->shares, file->account, begin, event_loop_clock());
+}
+
+/* The hold has ended. */
+static void resume(struct share_hold *hold)
+{
+	watch_for(container_of(hold, struct mad_file, hold));
+}
+
 static void file_ready(struct watch *watch, uint32_t events)
 {
 	struct mad_file *file = container_of(watch, struct mad_file, watch);
@@ -233,7 +282,7 @@ static void file_ready(struct watch *watch, uint32_t events)
 	if (events & EPOLLOUT)
 		outbox_used(file, mad_outbox_flush(&file->outbox, file->socket));
 	if (events & EPOLLIN)
-		read_program(file);
+		read_in_turn(file);
 	else if (events & (EPOLLHUP | EPOLLERR))
 		mad_file_end(file, NULL);
 }
@@ -262,12 +311,11 @@ static int watch_file(struct mad_file *file, int program_end)
 	return error;
 }
 
-int mad_file_open(struct mad_files *files, struct endpoint *endpoint, int *ret_program_end)
+static int make_file(struct mad_files *files, struct account *account, struct endpoint *endpoint,
+		     int *ret_program_end)
 {
 	int ends[2];
 
-	if (files->file_count >= FILES_MAX)
-		return -EMFILE;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
 		return -errno;
 
@@ -279,7 +327,7 @@ int mad_file_open(struct mad_files *files, struct endpoint *endpoint, int *ret_p
 		file->endpoint = endpoint;
 		file->socket = ends[0];
 		file->watch.ready = file_ready;
-		mad_outbox_init(&file->outbox);
+		mad_outbox_init(&file->outbox, account);
 		error = watch_file(file, ends[1]);
 	}
 	if (error) {
@@ -288,10 +336,26 @@ int mad_file_open(struct mad_files *files, struct endpoint *endpoint, int *ret_p
 		close(ends[1]);
 		return error;
 	}
+	file->account = account_share(account);
+	file->hold = (struct share_hold){.account = account, .resume = resume};
+	list_init(&file->hold.link);
 	list_append(&files->files, &file->link);
 	files->file_count++;
 	*ret_program_end = ends[1];
 	return 0;
+}
+
+int mad_file_open(struct mad_files *files, struct account *account, struct endpoint *endpoint,
+		  int *ret_program_end)
+{
+	int error = take_port(account);
+
+	if (error)
+		return error;
+	error = make_file(files, account, endpoint, ret_program_end);
+	if (error)
+		give_port(account);
+	return error;
 }
 
 static bool is_closed(const struct mad_file *file)

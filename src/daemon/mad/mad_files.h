@@ -14,6 +14,7 @@
 #include "daemon/mad/mad_dispatch.h"
 #include "ipc/mad_agent.h"
 
+struct account;
 struct daemon_core;
 struct endpoint;
 struct mad_agent;
@@ -40,11 +41,13 @@ void mad_files_release(struct mad_files *files);
 
 /* Opens a port for a program; its end of the socket is the caller's to close. -EMFILE, -ENOMEM ...
  */
-MUST_USE int mad_file_open(struct mad_files *files, struct endpoint *endpoint,
-			   int *ret_program_end);
+MUST_USE int mad_file_open(struct mad_files *files, struct account *account,
+			   struct endpoint *endpoint, int *ret_program_end);
 /* NULL when no open port has this inode. */
 struct mad_file *mad_file_find(const struct mad_files *files, uint64_t inode);
 struct endpoint *mad_file_endpoint(const struct mad_file *file);
+/* Of the process that opened the port. */
+struct account *mad_file_account(const struct mad_file *file);
 
 /* Errors as mad_port_register() returns them: -EINVAL, -EBUSY, -ENOMEM. */
 MUST_USE int mad_file_add_agent(struct mad_file *file, const struct mad_agent_options *options,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "daemon/core/limits.h"
 #include "ipc/mad_socket.h"
 
 struct waiting_message {
@@ -14,9 +15,9 @@ struct waiting_message {
 	uint8_t bytes[];
 };
 
-void mad_outbox_init(struct mad_outbox *outbox)
+void mad_outbox_init(struct mad_outbox *outbox, struct account *account)
 {
-	*outbox = (struct mad_outbox){0};
+	*outbox = (struct mad_outbox){.account = account};
 	list_init(&outbox->messages);
 }
 
@@ -26,6 +27,7 @@ void mad_outbox_release(struct mad_outbox *outbox)
 
 	while ((link = list_pop(&outbox->messages)))
 		free(container_of(link, struct waiting_message, link));
+	account_give(outbox->account, LIMIT_MAD_BYTES, (uint32_t)outbox->byte_count);
 }
 
 /* Errors that pass: no descriptors, no memory, a full socket. */
@@ -39,8 +41,11 @@ static void keep(struct mad_outbox *outbox, const uint8_t *bytes, size_t byte_co
 	struct waiting_message *message = NULL;
 
 	if (outbox->message_count < MAD_OUTBOX_MESSAGES_MAX &&
-	    outbox->byte_count + byte_count <= MAD_OUTBOX_BYTES_MAX)
+	    account_take(outbox->account, LIMIT_MAD_BYTES, (uint32_t)byte_count) == 0) {
 		message = malloc(sizeof(*message) + byte_count);
+		if (!message)
+			account_give(outbox->account, LIMIT_MAD_BYTES, (uint32_t)byte_count);
+	}
 	if (!message) {
 		outbox->lost_count++;
 		return;
@@ -77,6 +82,7 @@ int mad_outbox_flush(struct mad_outbox *outbox, int socket)
 			break;
 		outbox->message_count--;
 		outbox->byte_count -= message->byte_count;
+		account_give(outbox->account, LIMIT_MAD_BYTES, (uint32_t)message->byte_count);
 		list_remove(link);
 		free(message);
 	}

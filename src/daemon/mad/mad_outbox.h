@@ -10,16 +10,19 @@
 #include "base/list.h"
 #include "ipc/mad_header.h"
 
-enum { MAD_OUTBOX_MESSAGES_MAX = 4096, MAD_OUTBOX_BYTES_MAX = 2 * MAD_PORT_BYTES_MAX };
+enum { MAD_OUTBOX_MESSAGES_MAX = 4096 };
+
+struct account;
 
 struct mad_outbox {
-	struct list messages; /* in order of arrival */
+	struct account *account; /* pays for the messages */
+	struct list messages;	 /* in order of arrival */
 	unsigned message_count;
 	size_t byte_count;
 	uint64_t lost_count;
 };
 
-void mad_outbox_init(struct mad_outbox *outbox);
+void mad_outbox_init(struct mad_outbox *outbox, struct account *account);
 void mad_outbox_release(struct mad_outbox *outbox);
 
 /* Sends the message, or queues a copy. -ECONNRESET: the program has gone. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/bytes.h"
+#include "daemon/core/limits.h"
 #include "daemon/mad/mad_files.h"
 
 static struct mad_files *files_of(const struct mad_agent *agent)
@@ -15,6 +16,27 @@ static struct mad_files *files_of(const struct mad_agent *agent)
 static uint64_t transaction_id(const uint8_t *mad)
 {
 	return get_be64(mad + MAD_TRANSACTION_ID_OFFSET);
+}
+
+static int take_limits(const struct mad_agent *agent, uint32_t rmpp_bytes)
+{
+	struct account *account = mad_file_account(agent->file);
+	int error = account_take(account, LIMIT_MAD_REQUESTS, 1);
+
+	if (error)
+		return error;
+	error = account_take(account, LIMIT_MAD_BYTES, rmpp_bytes);
+	if (error)
+		account_give(account, LIMIT_MAD_REQUESTS, 1);
+	return error;
+}
+
+static void give_limits(const struct mad_agent *agent, uint32_t rmpp_bytes)
+{
+	struct account *account = mad_file_account(agent->file);
+
+	account_give(account, LIMIT_MAD_BYTES, rmpp_bytes);
+	account_give(account, LIMIT_MAD_REQUESTS, 1);
 }
 
 void mad_request_destroy(struct mad_request *request)
@@ -30,6 +52,7 @@ void mad_request_destroy(struct mad_request *request)
 	list_remove(&request->link);
 	list_remove(&request->unsent_link);
 	mad_file_count_request(agent->file, -1);
+	give_limits(agent, request->rmpp_bytes);
 	free(request);
 }
 
@@ -90,8 +113,8 @@ static void expire_request(struct mad_timer *timer, time_ns now)
 	mad_request_send(request, now);
 }
 
-int mad_request_make(struct mad_agent *agent, const struct mad_port_header *header,
-		     const struct mad_message *message, struct mad_request **ret_request)
+static int make(struct mad_agent *agent, const struct mad_port_header *header,
+		const struct mad_message *message, struct mad_request **ret_request)
 {
 	struct mad_files *files = files_of(agent);
 	struct mad_request *request = calloc(1, sizeof(*request));
@@ -124,6 +147,22 @@ int mad_request_make(struct mad_agent *agent, const struct mad_port_header *head
 	mad_file_count_request(agent->file, 1);
 	*ret_request = request;
 	return 0;
+}
+
+int mad_request_make(struct mad_agent *agent, const struct mad_port_header *header,
+		     const struct mad_message *message, uint32_t rmpp_bytes,
+		     struct mad_request **ret_request)
+{
+	int error = take_limits(agent, rmpp_bytes);
+
+	if (error)
+		return error;
+	error = make(agent, header, message, ret_request);
+	if (error)
+		give_limits(agent, rmpp_bytes);
+	else
+		(*ret_request)->rmpp_bytes = rmpp_bytes;
+	return error;
 }
 
 struct mad_request *mad_request_find(const struct mad_agent *agent, const uint8_t *mad)

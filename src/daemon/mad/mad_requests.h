@@ -20,14 +20,17 @@ struct mad_request {
 	struct mad_agent *agent;
 	struct mad_port_header header;
 	struct mad_message message; /* for RMPP its first bytes */
+	uint32_t rmpp_bytes;	    /* of the whole message */
 	uint32_t tries_left;
 	bool waits_for_answer;
 	bool is_rmpp;
 };
 
-/* The caller arms the timer. -EEXIST: a request with this transaction id is outstanding. */
+/* The caller arms the timer. rmpp_bytes: of the whole message; 0: it is one MAD. -EEXIST: a request
+ * with this transaction id is outstanding. -ENOBUFS: the process has too many. */
 MUST_USE int mad_request_make(struct mad_agent *agent, const struct mad_port_header *header,
-			      const struct mad_message *message, struct mad_request **ret_request);
+			      const struct mad_message *message, uint32_t rmpp_bytes,
+			      struct mad_request **ret_request);
 void mad_request_destroy(struct mad_request *request);
 
 /* Sends the MAD now, or as soon as there is room. */

@@ -12,11 +12,18 @@
 #include "daemon/packets/packet_plane.h"
 #include "daemon/packets/raw_owners.h"
 #include "daemon/xrc/xrc_leases.h"
+#include "net/link/counters.h"
 #include "wire/opcode.h"
 #include "wire/pkey.h"
 #include "wire/transport_headers.h"
 
-#define FULL_BEFORE_DISCARD MILLISECONDS(100)
+/* A packet whose program has no room waits at its port, and with it all that follows, MADs and
+ * packets of other programs too. Programs that take packets as fast as they can earn this by each
+ * packet, so a fast sender is slowed down and loses nothing. A program that takes few or none uses
+ * up HOLD_MAX once; from then on its packets are lost, as at an adapter without a receive buffer.
+ */
+#define HOLD_MAX    MILLISECONDS(100)
+#define HOLD_EARNED MICROSECONDS(100)
 
 /* The number that selects the receiving program: the EE context of a reliable datagram (in the
  * first extended header), or else the destination queue pair. */
@@ -25,6 +32,51 @@ static uint32_t receiver_number(const uint8_t *bth, size_t byte_count)
 	if (opcode_transport(bth[0]) == TRANSPORT_RD && byte_count >= BTH_BYTES + RDETH_BYTES)
 		return get_be24(bth + BTH_BYTES + 1);
 	return bth_destination_qpn(bth);
+}
+
+static time_ns hold_left(const struct client *client)
+{
+	time_ns spent = client->delivery.hold_spent;
+
+	return spent < HOLD_MAX ? HOLD_MAX - spent : 0;
+}
+
+static void begin_hold(struct client *client)
+{
+	if (client->delivery.held_since == TIME_NEVER)
+		client->delivery.held_since = client->core->loop.now;
+	/* So that put_packet() looks at one field only. */
+	if (!client->delivery.hold_spent)
+		client->delivery.hold_spent = 1;
+}
+
+static void end_hold(struct client *client)
+{
+	struct client_delivery *delivery = &client->delivery;
+	time_ns left = hold_left(client);
+	time_ns held = 0;
+
+	if (delivery->held_since != TIME_NEVER)
+		held = client->core->loop.now - delivery->held_since;
+	delivery->hold_spent += held < left ? held : left;
+	delivery->held_since = TIME_NEVER;
+}
+
+static void earn_hold(struct client *client)
+{
+	time_ns spent;
+
+	end_hold(client);
+	spent = client->delivery.hold_spent;
+	client->delivery.hold_spent = spent > HOLD_EARNED ? spent - HOLD_EARNED : 0;
+}
+
+static bool hold_is_over(const struct client *client)
+{
+	time_ns since = client->delivery.held_since;
+
+	return !hold_left(client) ||
+	       (since != TIME_NEVER && client->core->loop.now - since >= hold_left(client));
 }
 
 static bool put_packet(struct client *client, const struct endpoint *endpoint,
@@ -42,7 +94,8 @@ static bool put_packet(struct client *client, const struct endpoint *endpoint,
 	memcpy(record->body, frame->bytes, frame->byte_count);
 	client_commit(client, record);
 	client->delivery.last_packet_end = client->rings.down.tail;
-	client->delivery.full_since = TIME_NEVER;
+	if (unlikely(client->delivery.hold_spent))
+		earn_hold(client);
 	return true;
 }
 
@@ -56,7 +109,7 @@ static void deliver_multicast(struct endpoint *endpoint, const struct frame *fra
 
 		if (!client->is_ending && (client->updates.adapters_used & bit) &&
 		    !put_packet(client, endpoint, RECORD_PACKET, frame))
-			endpoint->port->counters.drops[DROP_LIFETIME]++;
+			port_count_drop(endpoint->port, DROP_RECEIVER_FULL);
 	}
 }
 
@@ -70,13 +123,12 @@ static bool deliver_to(struct packet_plane *plane, struct endpoint *endpoint, st
 	}
 	if (put_packet(client, endpoint, kind, frame))
 		return true;
-	if (client->delivery.full_since == TIME_NEVER)
-		client->delivery.full_since = plane->core->loop.now;
-	if (client->is_ending ||
-	    plane->core->loop.now - client->delivery.full_since >= FULL_BEFORE_DISCARD) {
-		endpoint->port->counters.drops[DROP_LIFETIME]++;
+	if (client->is_ending || hold_is_over(client)) {
+		end_hold(client);
+		port_count_drop(endpoint->port, DROP_RECEIVER_FULL);
 		return true;
 	}
+	begin_hold(client);
 	if (!list_is_linked(&endpoint->blocked_link))
 		list_append(&plane->blocked, &endpoint->blocked_link);
 	return false;
@@ -175,9 +227,9 @@ time_ns delivery_deadline(const struct packet_plane *plane)
 	list_for_each (link, &plane->core->clients.all) {
 		const struct client *client = container_of(link, struct client, link);
 
-		if (client->delivery.full_since != TIME_NEVER)
+		if (client->delivery.held_since != TIME_NEVER)
 			deadline = time_earlier(deadline,
-						client->delivery.full_since + FULL_BEFORE_DISCARD);
+						client->delivery.held_since + hold_left(client));
 	}
 	return deadline;
 }
@@ -189,8 +241,7 @@ void delivery_expire(struct packet_plane *plane)
 	list_for_each (link, &plane->core->clients.all) {
 		struct client *client = container_of(link, struct client, link);
 
-		if (client->delivery.full_since != TIME_NEVER &&
-		    plane->core->loop.now - client->delivery.full_since >= FULL_BEFORE_DISCARD)
+		if (client->delivery.held_since != TIME_NEVER && hold_is_over(client))
 			delivery_unblock(plane, client->host);
 	}
 }

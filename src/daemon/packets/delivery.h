@@ -24,7 +24,7 @@ void delivery_gone(void *context, struct frame *frame, enum drop_reason reason);
  * has ended. */
 void delivery_unblock(struct packet_plane *plane, const struct host *host);
 
-/* Discards packets for a program that has stopped reading, after a while, so that it can't hold up
+/* Discards packets for a program that does not take them, after a while, so that it can't hold up
  * the other programs on its port. */
 void delivery_expire(struct packet_plane *plane);
 time_ns delivery_deadline(const struct packet_plane *plane);

@@ -5,16 +5,15 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/limits.h"
 #include "ipc/doorbell.h"
 #include "ipc/memory_file.h"
-
-/* A bound on the memory that a process with thousands of peers can take. */
-enum { RINGS_PER_CLIENT_MAX = 4096 };
 
 struct direct_end {
 	struct list link; /* client->direct_ends */
@@ -31,8 +30,12 @@ struct direct_ring {
 	uint32_t id;
 	unsigned end_count;
 	struct direct_end ends[2];
-	int memory_file; /* -1 once both ends have it */
-	uint8_t *memory;
+	/* Kept to close the ring. softibd does not keep it mapped, because the system limits the
+	 * mappings of a process (vm.max_map_count), and 362 programs that all talk to each other
+	 * have that many rings. */
+	int memory_file;
+	struct account *asker;	 /* of the process that wanted the ring */
+	struct account *offered; /* of the other one; NULL: they are one */
 };
 
 static unsigned side_of(struct direct_ring *ring, const struct client *client)
@@ -68,15 +71,6 @@ static struct direct_ring *find_peer(const struct client *client, const struct c
 	return NULL;
 }
 
-static unsigned ring_count(const struct client *client)
-{
-	unsigned count = 0;
-
-	list_for_each (link, &client->direct_ends)
-		count++;
-	return count;
-}
-
 /* Without getrandom(), the address of the stack serves as a seed: it differs from run to run. */
 static uint64_t draw_seed(void)
 {
@@ -87,23 +81,66 @@ static uint64_t draw_seed(void)
 	return seed;
 }
 
-static int make_ring(struct client *a, struct client *b, struct direct_ring **ret_ring)
+static int make_memory(int *ret_file)
 {
 	struct direct_layout layout = direct_layout();
+	uint8_t *memory;
+	int error =
+		memory_file_create("softib-direct", layout.total_bytes, ret_file, (void **)&memory);
+
+	if (error)
+		return error;
+	for (unsigned way = 0; way < 2; way++)
+		ring_shared_init_stamped(memory + layout.offset[way], draw_seed());
+	munmap(memory, layout.total_bytes);
+	return 0;
+}
+
+/* The process that wants the ring pays for it; the other one is only protected from too many. */
+static int take_ring(struct account *asker, struct account *offered)
+{
+	int error = account_take(asker, LIMIT_RINGS, 1);
+
+	if (error)
+		return error;
+	error = account_take(asker, LIMIT_DESCRIPTORS, 1);
+	if (!error && offered) {
+		error = account_take(offered, LIMIT_OFFERED_RINGS, 1);
+		if (error)
+			account_give(asker, LIMIT_DESCRIPTORS, 1);
+	}
+	if (error)
+		account_give(asker, LIMIT_RINGS, 1);
+	return error;
+}
+
+static void give_ring(struct account *asker, struct account *offered)
+{
+	if (offered)
+		account_give(offered, LIMIT_OFFERED_RINGS, 1);
+	account_give(asker, LIMIT_DESCRIPTORS, 1);
+	account_give(asker, LIMIT_RINGS, 1);
+}
+
+static int make_ring(struct client *a, struct client *b, struct direct_ring **ret_ring)
+{
+	struct account *offered = a->account == b->account ? NULL : b->account;
 	struct direct_ring *ring = calloc(1, sizeof(*ring));
-
-	if (!ring)
-		return -ENOMEM;
-
-	int error = memory_file_create("softib-direct", layout.total_bytes, &ring->memory_file,
-				       (void **)&ring->memory);
+	int error = ring ? take_ring(a->account, offered) : -ENOMEM;
 
 	if (error) {
 		free(ring);
+		/* Whatever the limit: the packets go through the fabric. */
+		return error == -ENOMEM ? error : -ENOSPC;
+	}
+	error = make_memory(&ring->memory_file);
+	if (error) {
+		give_ring(a->account, offered);
+		free(ring);
 		return error;
 	}
-	for (unsigned way = 0; way < 2; way++)
-		ring_shared_init_stamped(ring->memory + layout.offset[way], draw_seed());
+	ring->asker = account_share(a->account);
+	ring->offered = offered ? account_share(offered) : NULL;
 	ring->id = ++a->core->clients.last_ring_id;
 	ring->end_count = a == b ? 1 : 2;
 	ring->ends[0].client = a->id <= b->id ? a : b;
@@ -131,8 +168,7 @@ int direct_ring_between(struct client *source, struct client *destination, uint3
 	struct direct_ring *ring = find_peer(source, destination);
 
 	if (!ring) {
-		if (source->takes_no_rings || destination->takes_no_rings ||
-		    ring_count(source) >= RINGS_PER_CLIENT_MAX)
+		if (source->takes_no_rings || destination->takes_no_rings)
 			return -ENOSPC;
 
 		int error = make_ring(source, destination, &ring);
@@ -154,7 +190,7 @@ int direct_ring_share(struct client *client, uint32_t id, struct direct_share *r
 {
 	struct direct_ring *ring = find_ring(client, id);
 
-	if (!ring || ring->memory_file < 0)
+	if (!ring || end_of(ring, client)->was_fetched)
 		return -ENOENT;
 
 	unsigned side = side_of(ring, client);
@@ -174,9 +210,11 @@ static void destroy_ring(struct direct_ring *ring)
 {
 	for (unsigned index = 0; index < ring->end_count; index++)
 		list_remove(&ring->ends[index].link);
-	if (ring->memory_file >= 0)
-		close(ring->memory_file);
-	munmap(ring->memory, direct_layout().total_bytes);
+	close(ring->memory_file);
+	give_ring(ring->asker, ring->offered);
+	account_release(ring->asker);
+	if (ring->offered)
+		account_release(ring->offered);
 	free(ring);
 }
 
@@ -187,25 +225,21 @@ void direct_ring_shared(struct client *client, uint32_t id)
 	if (!ring)
 		return;
 	end_of(ring, client)->was_fetched = true;
-	if (!ring->ends[0].client || !ring->ends[1].client) {
+	if (!ring->ends[0].client || !ring->ends[1].client)
 		destroy_ring(ring);
-		return;
-	}
-	if (ring->ends[0].was_fetched && ring->ends[ring->end_count - 1].was_fetched) {
-		close(ring->memory_file);
-		ring->memory_file = -1;
-	}
 }
 
+/* Programs see a write to the file in their mappings. It can't fail: the pages are there since the
+ * ring was made, and the size is sealed. */
 static void mark_closed(const struct direct_ring *ring)
 {
+	const uint32_t closed = 1;
 	struct direct_layout layout = direct_layout();
 
 	for (unsigned way = 0; way < 2; way++) {
-		struct ring_shared *shared =
-			(struct ring_shared *)(ring->memory + layout.offset[way]);
+		size_t place = layout.offset[way] + offsetof(struct ring_shared, closed);
 
-		__atomic_store_n(&shared->closed, 1, __ATOMIC_RELEASE);
+		(void)!pwrite(ring->memory_file, &closed, sizeof(closed), (off_t)place);
 	}
 }
 

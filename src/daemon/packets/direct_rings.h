@@ -25,7 +25,7 @@ struct direct_share {
 
 /* -ENOENT: not a ring of this client. */
 MUST_USE int direct_ring_share(struct client *client, uint32_t id, struct direct_share *ret_share);
-/* The share has been sent: softibd closes the memory file as soon as both ends have it. */
+/* The share has been sent: this end does not get it again. */
 void direct_ring_shared(struct client *client, uint32_t id);
 
 /* The client could not map the ring that it fetched: closes the ring, and makes no new ones for

@@ -255,6 +255,7 @@ void ingress_read(struct packet_plane *plane)
 			continue;
 		}
 		if (read_client(plane, client)) {
+			share_note(&plane->core->shares, client->account, plane->core->loop.now);
 			client->ingress.active_at = plane->core->loop.now;
 			client->ingress.empty_read_count = 0;
 		} else if (!client->ingress.stalled) {

@@ -9,12 +9,15 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/limits.h"
 #include "daemon/packets/packet_plane.h"
 #include "fabric/tap.h"
 #include "ipc/capture_ring.h"
 #include "ipc/doorbell.h"
 #include "ipc/memory_file.h"
 #include "wire/packet.h"
+
+enum { BYTES_PER_KIBIBYTE = 1024 };
 
 struct tapped_port {
 	const struct port *port;
@@ -30,6 +33,7 @@ struct capture {
 	struct capture_filter filter;
 	void *memory;
 	size_t memory_bytes;
+	uint32_t ring_bytes; /* 0: not taken from the limits yet */
 	int memory_file;
 	int doorbell;
 	struct ring_producer ring;
@@ -154,8 +158,34 @@ static void seen(void *context, enum tap_event event, const struct port *port,
 	}
 }
 
+static int take_limits(struct capture *capture, uint32_t ring_bytes)
+{
+	struct account *account = capture->client->account;
+	int error = account_take(account, LIMIT_CAPTURES, 1);
+
+	if (error)
+		return error;
+	error = account_take(account, LIMIT_CAPTURE_KIBIBYTES, ring_bytes / BYTES_PER_KIBIBYTE);
+	if (error)
+		account_give(account, LIMIT_CAPTURES, 1);
+	else
+		capture->ring_bytes = ring_bytes;
+	return error;
+}
+
+static void give_limits(const struct capture *capture)
+{
+	struct account *account = capture->client->account;
+
+	if (!capture->ring_bytes)
+		return;
+	account_give(account, LIMIT_CAPTURE_KIBIBYTES, capture->ring_bytes / BYTES_PER_KIBIBYTE);
+	account_give(account, LIMIT_CAPTURES, 1);
+}
+
 static void destroy(struct capture *capture)
 {
+	give_limits(capture);
 	if (capture->memory)
 		munmap(capture->memory, capture->memory_bytes);
 	if (capture->memory_file >= 0)
@@ -226,8 +256,10 @@ int capture_start(struct packet_plane *plane, struct client *client, struct port
 	capture->memory_file = -1;
 	capture->doorbell = -1;
 	*ports = (struct port_list){0};
-	if (plane->capture_count == CAPTURES_MAX || capture_of(plane, client))
+	if (capture_of(plane, client))
 		error = -EBUSY;
+	if (!error)
+		error = take_limits(capture, ring_bytes);
 	if (!error)
 		error = index_ports(capture);
 	if (!error)

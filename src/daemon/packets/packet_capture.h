@@ -14,7 +14,7 @@ struct capture;
 struct client;
 struct packet_plane;
 
-enum { CAPTURES_MAX = 64, CAPTURE_PORTS_MAX = 256 /* so that their names fit one message */ };
+enum { CAPTURE_PORTS_MAX = 256 /* so that their names fit one message */ };
 
 /* Taps these ports for the client and takes over the list, also on failure. -EBUSY: the client has
  * a capture already, or there are CAPTURES_MAX. */

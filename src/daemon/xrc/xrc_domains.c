@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/limits.h"
 #include "daemon/core/flow_table.h"
 #include "daemon/xrc/xrc_leases.h"
 #include "daemon/xrc/xrc_targets.h"
@@ -101,9 +102,12 @@ static void share(struct xrc_domain *domain)
 static int join(struct xrc_domain *domain, struct client *client, unsigned stale_closes)
 {
 	struct xrc_member *member = calloc(1, sizeof(*member));
+	int error = member ? account_take(client->account, LIMIT_XRC_DOMAINS, 1) : -ENOMEM;
 
-	if (!member)
-		return -ENOMEM;
+	if (error) {
+		free(member);
+		return error;
+	}
 	member->client = client;
 	member->stale_closes = stale_closes;
 	list_append(&domain->members, &member->link);
@@ -131,6 +135,7 @@ static void leave(struct xrc_domain *domain, struct client *client, enum xrc_lea
 	if (!member)
 		return;
 	list_remove(&member->link);
+	account_give(client->account, LIMIT_XRC_DOMAINS, 1);
 	free(member);
 	list_for_each_safe (link, &domain->targets)
 		xrc_target_leave(container_of(link, struct xrc_target, link), client, leaving);

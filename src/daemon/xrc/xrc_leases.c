@@ -192,7 +192,7 @@ void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct fra
 						: NULL;
 
 	if (!packet) {
-		drops[DROP_LIFETIME]++;
+		drops[DROP_RECEIVER_FULL]++;
 		return;
 	}
 	packet->port = (uint16_t)(endpoint->adapter->index << 8 | endpoint->port->number);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/limits.h"
 #include "daemon/xrc/xrc_leases.h"
 
 enum {
@@ -111,9 +112,12 @@ static int take_number(struct xrc_target *target, struct client *client)
 static int add_user(struct xrc_target *target, struct client *client)
 {
 	struct xrc_user *user = calloc(1, sizeof(*user));
+	int error = user ? account_take(client->account, LIMIT_XRC_TARGETS, 1) : -ENOMEM;
 
-	if (!user)
-		return -ENOMEM;
+	if (error) {
+		free(user);
+		return error;
+	}
 	user->client = client;
 	user->open_count = 1;
 	list_append(&target->users, &user->link);
@@ -123,6 +127,7 @@ static int add_user(struct xrc_target *target, struct client *client)
 static void remove_user(struct xrc_user *user)
 {
 	list_remove(&user->link);
+	account_give(user->client->account, LIMIT_XRC_TARGETS, 1);
 	free(user);
 }
 

@@ -31,6 +31,7 @@ static const struct {
 	[DROP_ICRC]          = {"ICRC",              COUNTER(receive_errors), COUNTER(receive_physical_errors)},
 	[DROP_OVERRUN]       = {"buffer overrun",    COUNTER(receive_errors), NOT_COUNTED},
 	[DROP_FAULT]         = {"fault on the link", NOT_COUNTED, NOT_COUNTED},
+	[DROP_RECEIVER_FULL] = {"receiver full",     NOT_COUNTED, NOT_COUNTED},
 };
 /* clang-format on */
 

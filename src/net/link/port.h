@@ -48,6 +48,7 @@ enum drop_reason {
 	DROP_ICRC,	    /* PortRcvErrors, at the destination */
 	DROP_OVERRUN,	    /* PortRcvErrors: the sender exceeded its credits */
 	DROP_FAULT,	    /* lost by a fault of the link; no port counts it */
+	DROP_RECEIVER_FULL, /* its program does not take its packets; not a port counter */
 	DROP_REASON_COUNT,
 };
 

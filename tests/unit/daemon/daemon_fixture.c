@@ -92,13 +92,21 @@ void fixture_await(bool (*is_so)(void))
 	assert_true(is_so());
 }
 
-int fixture_connect(void)
+static int settled(int socket)
 {
-	int socket = control_connect("test");
-
 	assert_true(socket >= 0);
 	fixture_settle();
 	return socket;
+}
+
+int fixture_connect(void)
+{
+	return settled(control_connect_operator("test"));
+}
+
+int fixture_connect_program(void)
+{
+	return settled(control_connect("test"));
 }
 
 static int receive(int socket, struct control_message *ret_message)
@@ -112,13 +120,11 @@ static int receive(int socket, struct control_message *ret_message)
 	return error;
 }
 
-static json_t *ask(int socket, const char *format, va_list arguments)
+json_t *fixture_ask_about(int socket, int descriptor, const char *text)
 {
 	struct control_message message;
-	char text[1024];
 
-	vsnprintf(text, sizeof(text), format, arguments);
-	assert_int_equal(control_send(socket, text, NULL, 0), 0);
+	assert_int_equal(control_send(socket, text, &descriptor, descriptor >= 0), 0);
 	assert_int_equal(receive(socket, &message), 0);
 
 	json_t *answer = json_loadb(message.text, message.byte_count, 0, NULL);
@@ -126,6 +132,14 @@ static json_t *ask(int socket, const char *format, va_list arguments)
 	assert_non_null(answer);
 	control_message_release(&message);
 	return answer;
+}
+
+static json_t *ask(int socket, const char *format, va_list arguments)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	return fixture_ask_about(socket, -1, text);
 }
 
 json_t *fixture_ask(int socket, const char *format, ...)
@@ -186,7 +200,7 @@ void program_start(struct program *program, const char *host)
 {
 	struct control_message message;
 
-	program->socket = fixture_connect();
+	program->socket = fixture_connect_program();
 	fixture_order(program->socket,
 		      "{\"command\":\"hello\",\"version\":%d,\"kind\":\"program\",\"host\":\"%s\"}",
 		      PROTOCOL_VERSION, host);

@@ -27,9 +27,13 @@ void fixture_settle(void);
 /* Steps until the function returns true; the test fails if it never does. */
 void fixture_await(bool (*is_so)(void));
 
+/* As the softib command, and as a program. */
 int fixture_connect(void);
+int fixture_connect_program(void);
 /* Sends a command and returns the reply; the test fails if none comes. */
 json_t *fixture_ask(int socket, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Sends a command with a descriptor. */
+json_t *fixture_ask_about(int socket, int descriptor, const char *text);
 /* Sends a command that must succeed. */
 void fixture_order(int socket, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether softibd closes this connection. */

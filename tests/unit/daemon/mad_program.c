@@ -34,7 +34,14 @@ void mad_program_open(struct mad_program *program, const char *host)
 	struct stat status;
 
 	program->endpoint = host_endpoint(host_table_find(&softibd->core.hosts, host), 0, 1);
-	assert_int_equal(mad_file_open(&softibd->mad_files, program->endpoint, &program->port), 0);
+	/* Each is a process of its own. */
+	static pid_t last_pid;
+	struct account *account = account_of(&softibd->core.accounts, ++last_pid, 0);
+
+	assert_non_null(account);
+	assert_int_equal(
+		mad_file_open(&softibd->mad_files, account, program->endpoint, &program->port), 0);
+	account_release(account);
 	assert_int_equal(fstat(program->port, &status), 0);
 	program->file = mad_file_find(&softibd->mad_files, status.st_ino);
 	assert_non_null(program->file);

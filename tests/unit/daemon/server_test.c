@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversations on the control socket, good and bad.
- * Covers: daemon/server.c daemon/commands.c daemon/control/program_commands.c daemon/core/client.c
+ * Covers: daemon/server.c daemon/control/program_commands.c daemon/core/client.c
  * daemon/daemon.c daemon/daemon_start.c daemon/managers/sm_runner.c
  * daemon/client_lifetime.c daemon/core/daemon_core.c daemon/core/event_loop.c */
 #include <setjmp.h>
@@ -104,6 +104,45 @@ static void test_refusals_say_why(void **state)
 	close(socket);
 }
 
+/* The softib command may do all of this from the operators' socket; each is refused with EPERM
+ * before its arguments are looked at. */
+static void test_programs_may_not_do_what_operators_do(void **state)
+{
+	static const char *const commands[] = {"link",
+					       "set",
+					       "get",
+					       "down",
+					       "fault-add",
+					       "fault-clear",
+					       "fault-replay",
+					       "capture",
+					       "redirect",
+					       "redirect_off",
+					       "io-slots",
+					       "io-test-outcome",
+					       "perf-sweep",
+					       "baseboard-sensor",
+					       "baseboard-power",
+					       "baseboard-protect",
+					       "baseboard-hang-bus"};
+	int program = fixture_connect_program();
+	int tool = fixture_connect();
+	char text[64];
+
+	(void)state;
+	for (unsigned index = 0; index < ARRAY_COUNT(commands); index++) {
+		snprintf(text, sizeof(text), "{\"command\":\"%s\"}", commands[index]);
+		expect_refusal(program, text, "is for operators");
+	}
+	expect_refusal(program, "{\"command\":\"io-pull\",\"node\":\"h2\",\"slot\":1}",
+		       "is for operators");
+	fixture_order(program, "{\"command\":\"status\"}");
+	fixture_order(tool, "{\"command\":\"link\",\"node\":\"h3\",\"up\":false}");
+	fixture_order(tool, "{\"command\":\"link\",\"node\":\"h3\",\"up\":true}");
+	close(program);
+	close(tool);
+}
+
 static void test_garbage_ends_only_its_sender(void **state)
 {
 	static const char *const messages[] = {"garbage", "{}", "[1,2]", "{\"command\":17}",
@@ -163,6 +202,77 @@ static void test_a_program_that_goes_leaves_nothing(void **state)
 	assert_true(list_is_empty(&host_table_find(&softibd->core.hosts, "h1")->programs));
 }
 
+static int connect_raw(void)
+{
+	int socket = control_connect("test");
+
+	assert_true(socket >= 0);
+	return socket;
+}
+
+/* The answer to a first request, whenever softibd refused the connection. */
+static void expect_refused_connection(int socket, bool asks_first, const char *part)
+{
+	struct control_message message;
+
+	if (!asks_first)
+		fixture_settle();
+	(void)!control_send(socket, "{\"command\":\"status\"}", NULL, 0);
+	fixture_settle();
+	assert_int_equal(control_receive(socket, 0, &message), 0);
+	if (!strstr(message.text, part) || !strstr(message.text, "\"errno\":24"))
+		fail_msg("no \"%s\" in %s", part, message.text);
+	control_message_release(&message);
+	close(socket);
+}
+
+static void test_too_many_connections_are_refused_with_the_limit(void **state)
+{
+	uint32_t before = softibd->core.accounts.process_max[LIMIT_CONNECTIONS];
+	int one = fixture_connect();
+	int two = fixture_connect();
+
+	(void)state;
+	softibd->core.accounts.process_max[LIMIT_CONNECTIONS] = 2;
+	expect_refused_connection(connect_raw(), true, "a process may have 2");
+	expect_refused_connection(connect_raw(), false, "a process may have 2");
+	fixture_order(one, "{\"command\":\"status\"}");
+	close(two);
+	fixture_settle();
+	two = fixture_connect();
+	fixture_order(two, "{\"command\":\"status\"}");
+	softibd->core.accounts.process_max[LIMIT_CONNECTIONS] = before;
+	close(one);
+	close(two);
+	fixture_settle();
+	assert_int_equal(softibd->core.accounts.by_process.count, 0);
+}
+
+/* Whatever a program had, nothing of it counts once it has gone. */
+static void test_a_program_that_goes_gives_everything_back(void **state)
+{
+	uint32_t before = softibd->core.accounts.process_max[LIMIT_DESCRIPTORS];
+	struct program program;
+
+	(void)state;
+	program_start(&program, "h1");
+	fixture_order(program.socket, "{\"command\":\"cm\"}");
+	fixture_order(program.socket, "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":1}");
+	/* The fixture closes the sockets that come with these answers. */
+	fixture_settle();
+	softibd->core.accounts.process_max[LIMIT_DESCRIPTORS] =
+		softibd->core.accounts.used[LIMIT_DESCRIPTORS];
+	expect_refusal(program.socket, "{\"command\":\"cm\"}", "descriptors in softibd for this");
+	expect_refusal(program.socket, "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":1}",
+		       "descriptors in softibd for this");
+	softibd->core.accounts.process_max[LIMIT_DESCRIPTORS] = before;
+	program_end(&program);
+	fixture_settle();
+	for (unsigned limit = 0; limit < LIMIT_COUNT; limit++)
+		assert_int_equal(softibd->core.accounts.used[limit], 0);
+	assert_int_equal(softibd->core.accounts.by_process.count, 0);
+}
+
 static void test_the_control_socket_is_watched_while_rings_are_busy(void **state)
 {
 	struct program program;
@@ -183,9 +293,12 @@ int main(void)
 		cmocka_unit_test(test_hello_says_where_and_what),
 		cmocka_unit_test(test_switch_is_a_host_without_adapters),
 		cmocka_unit_test(test_refusals_say_why),
+		cmocka_unit_test(test_programs_may_not_do_what_operators_do),
 		cmocka_unit_test(test_garbage_ends_only_its_sender),
 		cmocka_unit_test(test_queue_pair_numbers_are_given_in_blocks_with_a_limit),
 		cmocka_unit_test(test_a_program_that_goes_leaves_nothing),
+		cmocka_unit_test(test_too_many_connections_are_refused_with_the_limit),
+		cmocka_unit_test(test_a_program_that_goes_gives_everything_back),
 		cmocka_unit_test(test_the_control_socket_is_watched_while_rings_are_busy),
 	};
 

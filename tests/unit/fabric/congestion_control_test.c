@@ -117,6 +117,31 @@ static void test_sources_slow_down_until_little_waits(void **state)
 	}
 }
 
+/* Most packets carry no CRCs, and has_icrc is not set then. */
+static void test_mark_renews_only_crcs_that_a_packet_carries(void **state)
+{
+	struct rig rig;
+	uint8_t before[FRAME_CRC_BYTES];
+
+	(void)state;
+	controlled_star(&rig);
+
+	struct vl_queue *queue = &rig.switch_node->ports[4].queues->vls[0];
+	struct frame *frame = ud_frame(&rig, 1, 4);
+
+	memset(before, 0xa5, sizeof(before));
+	memcpy(frame->crcs, before, sizeof(before));
+	frame->vl = 0;
+	assert_true(frame_read_header(frame));
+	queue->block_count = 100000;
+	congestion_mark(&rig.fabric, &rig.switch_node->ports[4], frame, MICROSECONDS(100));
+	queue->block_count = 0;
+	assert_true(frame->bytes[MARKS_OFFSET] & FECN);
+	assert_memory_equal(frame->crcs, before, sizeof(before));
+	frame_give_back(&rig.fabric.frames, frame);
+	rig_release(&rig);
+}
+
 static void test_reliable_answer_carries_the_word_back(void **state)
 {
 	struct rig rig;
@@ -300,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sources_slow_down_until_little_waits),
+		cmocka_unit_test(test_mark_renews_only_crcs_that_a_packet_carries),
 		cmocka_unit_test(test_reliable_answer_carries_the_word_back),
 		cmocka_unit_test(test_unreliable_service_gets_a_packet_of_its_own),
 		cmocka_unit_test(test_adapter_that_was_never_set_passes_the_word_on),

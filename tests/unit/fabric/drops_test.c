@@ -318,6 +318,8 @@ static void test_no_reason_is_left_out(void **state)
 	bool seen[DROP_REASON_COUNT] = {[DROP_NONE] = true};
 
 	(void)state;
+	/* The owner of endpoints drops these: unit/daemon/packets/delivery_test.c. */
+	seen[DROP_RECEIVER_FULL] = true;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		seen[rows[i].reason] = true;
 	for (unsigned reason = 0; reason < DROP_REASON_COUNT; reason++)

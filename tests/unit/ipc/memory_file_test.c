@@ -42,6 +42,29 @@ static void test_size_cannot_change(void **state)
 	close(file);
 }
 
+/* A hostile process adds them before its peer maps the file, which would then fail. */
+static void test_nobody_can_add_seals(void **state)
+{
+	const void *readable;
+	void *memory, *theirs;
+	int file;
+
+	(void)state;
+	assert_int_equal(memory_file_create("test", BYTES, &file, &memory), 0);
+	munmap(memory, BYTES);
+	assert_int_equal(fcntl(file, F_ADD_SEALS, F_SEAL_WRITE), -1);
+	assert_int_equal(fcntl(file, F_ADD_SEALS, 0x0010 /* F_SEAL_FUTURE_WRITE */), -1);
+	assert_int_equal(memory_file_map(file, BYTES, &theirs), 0);
+	munmap(theirs, BYTES);
+	close(file);
+	assert_int_equal(memory_file_create_published("test", BYTES, &file, &memory), 0);
+	assert_int_equal(fcntl(file, F_ADD_SEALS, F_SEAL_WRITE), -1);
+	assert_int_equal(memory_file_map_readonly(file, BYTES, &readable), 0);
+	munmap((void *)(uintptr_t)readable, BYTES);
+	munmap(memory, BYTES);
+	close(file);
+}
+
 static void test_unsealed_or_wrong_size_is_refused(void **state)
 {
 	void *memory = NULL;
@@ -117,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_ends_see_the_same_bytes),
 		cmocka_unit_test(test_size_cannot_change),
+		cmocka_unit_test(test_nobody_can_add_seals),
 		cmocka_unit_test(test_unsealed_or_wrong_size_is_refused),
 		cmocka_unit_test(test_published_memory_is_read_only_for_others),
 		cmocka_unit_test(test_only_pages_that_were_written_have_data),

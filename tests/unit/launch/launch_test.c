@@ -59,7 +59,7 @@ static unsigned entries_left(void)
 static void take_down(const char *fabric)
 {
 	struct control_message answer;
-	int control = control_connect(fabric);
+	int control = control_connect_operator(fabric);
 	char hello[64];
 
 	assert_true(control >= 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command sockets and event channels: good programs, hostile ones, and ones that end. Covers:
- * daemon/cm/cm_alternates.c daemon/cm/cm_channel.c daemon/cm/cm_events.c daemon/cm/cm_paths.c
+ * daemon/cm/cm_alternates.c daemon/cm/cm_events.c daemon/cm/cm_paths.c
  * daemon/cm/cm_port.c daemon/cm/cm_objects.c daemon/cm/ipoib_partitions.c daemon/cm/ipoib_port.c */
 #include <errno.h>
 #include <setjmp.h>
@@ -18,109 +18,19 @@
 #include "daemon/cm/cm_port.h"
 #include "ipc/cm_protocol.h"
 #include "ipc/protocol.h"
+#include "unit/daemon/cm_connector.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/cm_ip_header.h"
 
-enum { STEPS_MAX = 5000, SERVICE_PORT = 7471, OWN_ID = 2 };
+enum { STEPS_MAX = 5000, SERVICE_PORT = 7471 };
 
 static struct daemon *softibd;
-static uint32_t next_qpn;
-
-struct connector {
-	int control;
-	int commands;
-	int events;
-	uint32_t channel;
-	uint32_t id;
-};
 
 static int set_up(void **state)
 {
 	(void)state;
 	softibd = fixture_start("star:2");
 	return 0;
-}
-
-static int receive_answer(int socket, struct cm_answer *ret_answer)
-{
-	char control[CMSG_SPACE(sizeof(int))];
-	struct iovec piece = {ret_answer, sizeof(*ret_answer)};
-	struct msghdr message = {.msg_iov = &piece,
-				 .msg_iovlen = 1,
-				 .msg_control = control,
-				 .msg_controllen = sizeof(control)};
-	int descriptor = -1;
-
-	for (unsigned step = 0; step < STEPS_MAX; step++) {
-		daemon_step(softibd, 0);
-		if (recvmsg(socket, &message, MSG_DONTWAIT) == (ssize_t)sizeof(*ret_answer)) {
-			struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-			if (header)
-				memcpy(&descriptor, CMSG_DATA(header), sizeof(int));
-			return descriptor;
-		}
-	}
-	fail_msg("no answer");
-	return -1;
-}
-
-static int ask(struct connector *connector, const struct cm_command *command,
-	       struct cm_answer *ret_answer)
-{
-	size_t byte_count = cm_command_bytes(command);
-
-	assert_int_equal(send(connector->commands, command, byte_count, 0), byte_count);
-	return receive_answer(connector->commands, ret_answer);
-}
-
-static int32_t order(struct connector *connector, enum cm_command_kind kind)
-{
-	struct cm_command command = {.kind = kind, .id = connector->id};
-	struct cm_answer answer;
-
-	/* Unique on its host. */
-	command.parameters.qpn = 0x400 + next_qpn++;
-	ask(connector, &command, &answer);
-	return answer.error;
-}
-
-static struct connector open_connector(const char *host)
-{
-	struct connector connector = {.control = fixture_connect()};
-	struct cm_command command = {.kind = CM_OPEN_CHANNEL};
-	struct control_message message;
-	struct cm_answer answer;
-
-	fixture_order(connector.control,
-		      "{\"command\":\"hello\",\"version\":%d,\"kind\":\"program\",\"host\":\"%s\"}",
-		      PROTOCOL_VERSION, host);
-	assert_int_equal(control_send(connector.control, "{\"command\":\"cm\"}", NULL, 0), 0);
-	fixture_settle();
-	assert_int_equal(control_receive(connector.control, 1000, &message), 0);
-	assert_int_equal(message.descriptor_count, 2);
-	connector.commands = control_message_take(&message, 1);
-	control_message_release(&message);
-	connector.events = ask(&connector, &command, &answer);
-	assert_true(connector.events >= 0);
-	connector.channel = answer.number;
-	command = (struct cm_command){.kind = CM_QUERY,
-				      .is_new = 1,
-				      .id = OWN_ID,
-				      .channel = connector.channel,
-				      .port_space = CM_PORT_SPACE_TCP};
-	ask(&connector, &command, &answer);
-	assert_int_equal(answer.error, 0);
-	connector.id = OWN_ID;
-	return connector;
-}
-
-static void close_connector(struct connector *connector)
-{
-	close(connector->commands);
-	close(connector->events);
-	close(connector->control);
-	fixture_settle();
 }
 
 static struct cm_event_message next_event(struct connector *connector, enum cm_program_event kind)
@@ -143,33 +53,33 @@ static const struct cm_address service = {
 
 static struct connector open_listener(uint32_t backlog)
 {
-	struct connector listener = open_connector("h1");
+	struct connector listener = connector_open(softibd, "h1");
 	struct cm_command command = {.kind = CM_BIND, .id = listener.id, .source = service};
 	struct cm_answer answer;
 
-	ask(&listener, &command, &answer);
+	connector_ask(&listener, &command, &answer);
 	assert_int_equal(answer.error, 0);
 	command = (struct cm_command){.kind = CM_LISTEN, .id = listener.id, .value = backlog};
-	ask(&listener, &command, &answer);
+	connector_ask(&listener, &command, &answer);
 	assert_int_equal(answer.error, 0);
 	return listener;
 }
 
 static struct connector call(void)
 {
-	struct connector caller = open_connector("h2");
+	struct connector caller = connector_open(softibd, "h2");
 	struct cm_command command = {.kind = CM_RESOLVE_ADDRESS,
 				     .id = caller.id,
 				     .timeout_ms = 5000,
 				     .destination = service};
 	struct cm_answer answer;
 
-	ask(&caller, &command, &answer);
+	connector_ask(&caller, &command, &answer);
 	assert_int_equal(answer.error, 0);
 	next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED);
-	assert_int_equal(order(&caller, CM_RESOLVE_ROUTE), 0);
+	assert_int_equal(connector_order(&caller, CM_RESOLVE_ROUTE), 0);
 	next_event(&caller, CM_PROGRAM_ROUTE_RESOLVED);
-	assert_int_equal(order(&caller, CM_CONNECT), 0);
+	assert_int_equal(connector_order(&caller, CM_CONNECT), 0);
 	return caller;
 }
 
@@ -187,18 +97,18 @@ static void test_two_programs_connect_and_part(void **state)
 	struct connector called = listener;
 
 	called.id = next_event(&listener, CM_PROGRAM_CONNECT_REQUEST).id;
-	assert_int_equal(order(&called, CM_ACCEPT), 0);
+	assert_int_equal(connector_order(&called, CM_ACCEPT), 0);
 	next_event(&caller, CM_PROGRAM_CONNECT_RESPONSE);
-	assert_int_equal(order(&caller, CM_ESTABLISH), 0);
+	assert_int_equal(connector_order(&caller, CM_ESTABLISH), 0);
 	next_event(&listener, CM_PROGRAM_ESTABLISHED);
-	assert_int_equal(order(&caller, CM_DISCONNECT), 0);
+	assert_int_equal(connector_order(&caller, CM_DISCONNECT), 0);
 	assert_int_equal(next_event(&listener, CM_PROGRAM_DISCONNECTED).id, called.id);
-	assert_int_equal(order(&called, CM_DISCONNECT), 0);
+	assert_int_equal(connector_order(&called, CM_DISCONNECT), 0);
 	next_event(&caller, CM_PROGRAM_DISCONNECTED);
-	assert_int_equal(order(&caller, CM_DESTROY), 0);
-	assert_int_equal(order(&caller, CM_DESTROY), -ENOENT);
-	close_connector(&caller);
-	close_connector(&listener);
+	assert_int_equal(connector_order(&caller, CM_DESTROY), 0);
+	assert_int_equal(connector_order(&caller, CM_DESTROY), -ENOENT);
+	connector_close(&caller);
+	connector_close(&listener);
 	assert_int_equal(connections_of(0), 0);
 	assert_int_equal(connections_of(1), 0);
 	assert_int_equal(cm_count(softibd->core.hosts.hosts[0]->cm->cm).listeners, 0);
@@ -211,11 +121,11 @@ static void test_a_program_that_goes_while_it_calls_is_gone_for_its_peer(void **
 	struct connector called = listener;
 
 	called.id = next_event(&listener, CM_PROGRAM_CONNECT_REQUEST).id;
-	assert_int_equal(order(&called, CM_ACCEPT), 0);
+	assert_int_equal(connector_order(&called, CM_ACCEPT), 0);
 	next_event(&caller, CM_PROGRAM_CONNECT_RESPONSE);
-	close_connector(&caller);
+	connector_close(&caller);
 	next_event(&listener, CM_PROGRAM_REJECTED);
-	close_connector(&listener);
+	connector_close(&listener);
 	assert_int_equal(connections_of(0), 0);
 }
 
@@ -225,9 +135,9 @@ static void test_a_listener_that_goes_refuses_who_waits(void **state)
 	struct connector listener = open_listener(4), caller = call();
 
 	next_event(&listener, CM_PROGRAM_CONNECT_REQUEST);
-	close_connector(&listener);
+	connector_close(&listener);
 	assert_int_equal(next_event(&caller, CM_PROGRAM_REJECTED).status, 28);
-	close_connector(&caller);
+	connector_close(&caller);
 	assert_int_equal(connections_of(0), 0);
 	assert_int_equal(connections_of(1), 0);
 }
@@ -248,29 +158,29 @@ static void test_no_more_requests_wait_than_the_backlog_allows(void **state)
 
 	next_event(&listener, CM_PROGRAM_CONNECT_REQUEST);
 	assert_int_equal(next_event(&second, CM_PROGRAM_REJECTED).status, 3);
-	close_connector(&first);
-	close_connector(&second);
-	close_connector(&listener);
+	connector_close(&first);
+	connector_close(&second);
+	connector_close(&listener);
 }
 
 static void test_commands_that_make_no_sense_end_their_program_only(void **state)
 {
 	(void)state;
-	struct connector good = open_listener(4), bad = open_connector("h2");
+	struct connector good = open_listener(4), bad = connector_open(softibd, "h2");
 	struct cm_command command = {.kind = CM_QUERY, .id = bad.id, .private_byte_count = 5000};
 	char byte;
 
 	assert_true(send(bad.commands, &command, sizeof(command), 0) > 0);
 	fixture_settle();
 	assert_int_equal(recv(bad.commands, &byte, 1, MSG_DONTWAIT), 0);
-	close_connector(&bad);
-	bad = open_connector("h2");
+	connector_close(&bad);
+	bad = connector_open(softibd, "h2");
 	assert_true(send(bad.commands, "x", 1, 0) == 1);
 	fixture_settle();
 	assert_int_equal(recv(bad.commands, &byte, 1, MSG_DONTWAIT), 0);
-	close_connector(&bad);
-	assert_int_equal(order(&good, CM_QUERY), 0);
-	close_connector(&good);
+	connector_close(&bad);
+	assert_int_equal(connector_order(&good, CM_QUERY), 0);
+	connector_close(&good);
 }
 
 static void post(struct connector *connector, const struct cm_command *command)
@@ -285,12 +195,12 @@ static void post(struct connector *connector, const struct cm_command *command)
 static void test_posted_commands_connect_without_an_answer(void **state)
 {
 	(void)state;
-	struct connector listener = open_listener(4), caller = open_connector("h2");
+	struct connector listener = open_listener(4), caller = connector_open(softibd, "h2");
 	struct connector called = listener;
 	struct cm_command command = {.kind = CM_RESOLVE_ADDRESS,
 				     .is_posted = 1,
 				     .is_new = 1,
-				     .id = OWN_ID + 1,
+				     .id = CONNECTOR_ID + 1,
 				     .channel = caller.channel,
 				     .port_space = CM_PORT_SPACE_TCP,
 				     .timeout_ms = 5000,
@@ -300,7 +210,8 @@ static void test_posted_commands_connect_without_an_answer(void **state)
 	post(&caller, &command);
 	/* softibd resolves as far as it can at once. */
 	assert_int_equal(next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED).quiet_until, TIME_NEVER);
-	command = (struct cm_command){.kind = CM_RESOLVE_ROUTE, .is_posted = 1, .id = OWN_ID + 1};
+	command = (struct cm_command){
+		.kind = CM_RESOLVE_ROUTE, .is_posted = 1, .id = CONNECTOR_ID + 1};
 	post(&caller, &command);
 	next_event(&caller, CM_PROGRAM_ROUTE_RESOLVED);
 	command.kind = CM_CONNECT;
@@ -313,7 +224,7 @@ static void test_posted_commands_connect_without_an_answer(void **state)
 	command.parameters.qpn = 0x901;
 	post(&called, &command);
 	assert_int_equal(next_event(&caller, CM_PROGRAM_CONNECT_RESPONSE).quiet_until, 0);
-	command.id = OWN_ID + 1;
+	command.id = CONNECTOR_ID + 1;
 	command.kind = CM_ESTABLISH;
 	post(&caller, &command);
 	command.kind = CM_DISCONNECT;
@@ -327,14 +238,14 @@ static void test_posted_commands_connect_without_an_answer(void **state)
 
 	assert_true(quiet_until > softibd->core.loop.now && quiet_until != TIME_NEVER);
 	command.kind = CM_DESTROY;
-	command.id = OWN_ID + 1;
+	command.id = CONNECTOR_ID + 1;
 	post(&caller, &command);
 	fixture_settle();
 	assert_int_equal(recv(caller.commands, &byte, 1, MSG_DONTWAIT), -1);
-	caller.id = OWN_ID + 1;
-	assert_int_equal(order(&caller, CM_QUERY), -ENOENT);
-	close_connector(&caller);
-	close_connector(&listener);
+	caller.id = CONNECTOR_ID + 1;
+	assert_int_equal(connector_order(&caller, CM_QUERY), -ENOENT);
+	connector_close(&caller);
+	connector_close(&listener);
 }
 
 static void test_posted_commands_that_fail_say_so_by_an_event(void **state)
@@ -349,7 +260,7 @@ static void test_posted_commands_that_fail_say_so_by_an_event(void **state)
 		{CM_ACCEPT, CM_PROGRAM_CONNECT_ERROR},
 		{CM_RESOLVE_ADDRESS, CM_PROGRAM_ADDRESS_ERROR},
 	};
-	struct connector caller = open_connector("h2");
+	struct connector caller = connector_open(softibd, "h2");
 	struct cm_command command = {.is_posted = 1, .id = caller.id};
 	struct cm_event_message event;
 
@@ -369,13 +280,13 @@ static void test_posted_commands_that_fail_say_so_by_an_event(void **state)
 	command.id = CM_ID_OF_SOFTIBD;
 	post(&caller, &command);
 	assert_int_equal(next_event(&caller, CM_PROGRAM_ADDRESS_ERROR).id, CM_ID_OF_SOFTIBD);
-	close_connector(&caller);
+	connector_close(&caller);
 }
 
 static void test_an_address_that_nobody_has_is_given_up_in_time(void **state)
 {
 	(void)state;
-	struct connector caller = open_connector("h2");
+	struct connector caller = connector_open(softibd, "h2");
 	struct cm_command command = {.kind = CM_RESOLVE_ADDRESS,
 				     .id = caller.id,
 				     .timeout_ms = 20,
@@ -383,16 +294,16 @@ static void test_an_address_that_nobody_has_is_given_up_in_time(void **state)
 	struct cm_answer answer;
 
 	command.destination.bytes[14] = 99;
-	ask(&caller, &command, &answer);
+	connector_ask(&caller, &command, &answer);
 	assert_int_equal(answer.error, 0);
 	assert_int_equal(next_event(&caller, CM_PROGRAM_ADDRESS_ERROR).status, -ETIMEDOUT);
 	/* The id can be used for another destination. */
 	command.destination = service;
 	command.timeout_ms = 5000;
-	ask(&caller, &command, &answer);
+	connector_ask(&caller, &command, &answer);
 	assert_int_equal(answer.error, 0);
 	next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED);
-	close_connector(&caller);
+	connector_close(&caller);
 }
 
 static int32_t order_with_qpn(struct connector *connector, enum cm_command_kind kind, uint32_t qpn)
@@ -401,7 +312,7 @@ static int32_t order_with_qpn(struct connector *connector, enum cm_command_kind 
 	struct cm_answer answer;
 
 	command.parameters.qpn = qpn;
-	ask(connector, &command, &answer);
+	connector_ask(connector, &command, &answer);
 	return answer.error;
 }
 
@@ -428,9 +339,9 @@ static void load_known_path(struct connector *caller, const struct cm_route *rou
 
 	memcpy(find.source.bytes, route->sgid.bytes, sizeof(find.source.bytes));
 	memcpy(find.destination.bytes, route->dgid.bytes, sizeof(find.destination.bytes));
-	ask(caller, &find, &answer);
+	connector_ask(caller, &find, &answer);
 	assert_int_equal(answer.error, 0);
-	ask(caller, other, &answer);
+	connector_ask(caller, other, &answer);
 	assert_int_equal(answer.error, -EINVAL);
 	assert_non_null(program_next_of(passive, RECORD_ALTERNATE_PATH));
 	say(passive, RECORD_ALTERNATE_LOADED, passive->first_qpn);
@@ -442,7 +353,7 @@ static void load_known_path(struct connector *caller, const struct cm_route *rou
 static void test_an_alternate_path_is_loaded_by_both_processes(void **state)
 {
 	(void)state;
-	struct connector listener = open_listener(4), caller = open_connector("h2");
+	struct connector listener = open_listener(4), caller = connector_open(softibd, "h2");
 	struct connector called = listener;
 	struct program passive, active;
 	struct cm_command command = {.kind = CM_RESOLVE_ADDRESS,
@@ -455,25 +366,25 @@ static void test_an_alternate_path_is_loaded_by_both_processes(void **state)
 
 	program_start(&passive, "h1");
 	program_start(&active, "h2");
-	ask(&caller, &command, &answer);
+	connector_ask(&caller, &command, &answer);
 	next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED);
-	assert_int_equal(order(&caller, CM_RESOLVE_ROUTE), 0);
+	assert_int_equal(connector_order(&caller, CM_RESOLVE_ROUTE), 0);
 	event = next_event(&caller, CM_PROGRAM_ROUTE_RESOLVED);
 	assert_int_equal(order_with_qpn(&caller, CM_CONNECT, active.first_qpn), 0);
 	called.id = next_event(&listener, CM_PROGRAM_CONNECT_REQUEST).id;
 	command =
 		(struct cm_command){.kind = CM_SET_PATH, .id = caller.id, .path = event.route.path};
-	ask(&caller, &command, &answer);
+	connector_ask(&caller, &command, &answer);
 	assert_int_equal(answer.error, -EINVAL); /* not connected yet */
 	assert_int_equal(order_with_qpn(&called, CM_ACCEPT, passive.first_qpn), 0);
 	next_event(&caller, CM_PROGRAM_CONNECT_RESPONSE);
-	assert_int_equal(order(&caller, CM_ESTABLISH), 0);
+	assert_int_equal(connector_order(&caller, CM_ESTABLISH), 0);
 	next_event(&listener, CM_PROGRAM_ESTABLISHED);
 
 	for (unsigned round = 0; round < 2; round++) {
 		bool is_taken = round == 1;
 
-		ask(&caller, &command, &answer);
+		connector_ask(&caller, &command, &answer);
 		assert_int_equal(answer.error, 0);
 		record = program_next_of(&passive, RECORD_ALTERNATE_PATH);
 		assert_non_null(record);
@@ -489,12 +400,12 @@ static void test_an_alternate_path_is_loaded_by_both_processes(void **state)
 	fixture_settle();
 	load_known_path(&caller, &event.route, &command, &passive, &active);
 	command.path.sgid_guid ^= 1;
-	ask(&caller, &command, &answer);
+	connector_ask(&caller, &command, &answer);
 	assert_int_equal(answer.error, -EADDRNOTAVAIL);
 	program_end(&active);
 	program_end(&passive);
-	close_connector(&caller);
-	close_connector(&listener);
+	connector_close(&caller);
+	connector_close(&listener);
 }
 
 /* EE contexts connect by service id and GID. */
@@ -524,14 +435,14 @@ static struct cm_command new_command(struct connector *connector, enum cm_comman
 
 static struct connector open_ib_listener(enum cm_qp_type qp_type)
 {
-	struct connector listener = open_connector("h1");
+	struct connector listener = connector_open(softibd, "h1");
 	struct cm_command command = new_command(&listener, CM_BIND, qp_type);
 	struct cm_answer answer;
 
 	command.source = gid_address(0, RD_SERVICE);
-	ask(&listener, &command, &answer);
+	connector_ask(&listener, &command, &answer);
 	assert_int_equal(answer.error, 0);
-	assert_int_equal(order(&listener, CM_LISTEN), 0);
+	assert_int_equal(connector_order(&listener, CM_LISTEN), 0);
 	return listener;
 }
 
@@ -549,17 +460,17 @@ static struct cm_command offer(struct connector *connector, enum cm_command_kind
 /* Resolves the route; the test connects. */
 static struct connector open_ib_caller(enum cm_qp_type qp_type)
 {
-	struct connector caller = open_connector("h2");
+	struct connector caller = connector_open(softibd, "h2");
 	struct cm_command command = new_command(&caller, CM_RESOLVE_ADDRESS, qp_type);
 	struct cm_answer answer;
 
 	command.source = gid_address(1, 0);
 	command.destination = gid_address(0, RD_SERVICE);
 	command.timeout_ms = 5000;
-	ask(&caller, &command, &answer);
+	connector_ask(&caller, &command, &answer);
 	assert_int_equal(answer.error, 0);
 	next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED);
-	assert_int_equal(order(&caller, CM_RESOLVE_ROUTE), 0);
+	assert_int_equal(connector_order(&caller, CM_RESOLVE_ROUTE), 0);
 	next_event(&caller, CM_PROGRAM_ROUTE_RESOLVED);
 	return caller;
 }
@@ -568,7 +479,7 @@ static int32_t demand(struct connector *connector, const struct cm_command *comm
 {
 	struct cm_answer answer;
 
-	ask(connector, command, &answer);
+	connector_ask(connector, command, &answer);
 	return answer.error;
 }
 
@@ -598,11 +509,11 @@ static void test_contexts_are_connected_by_their_numbers(void **state)
 	assert_int_equal(event.parameters.qpn, RD_QPN);
 	assert_int_equal(event.parameters.qkey, RD_QKEY);
 	assert_int_equal(event.terms.remote_qpn, RD_EECN + 1);
-	assert_int_equal(order(&caller, CM_ESTABLISH), 0);
+	assert_int_equal(connector_order(&caller, CM_ESTABLISH), 0);
 	next_event(&listener, CM_PROGRAM_ESTABLISHED);
-	close_connector(&caller);
+	connector_close(&caller);
 	next_event(&listener, CM_PROGRAM_DISCONNECTED);
-	close_connector(&listener);
+	connector_close(&listener);
 	assert_int_equal(connections_of(0), 0);
 	assert_int_equal(connections_of(1), 0);
 }
@@ -620,8 +531,8 @@ static void test_contexts_and_queue_pairs_do_not_meet(void **state)
 		assert_int_equal(demand(&caller, &command), 0);
 		assert_int_equal(next_event(&caller, CM_PROGRAM_REJECTED).status,
 				 CM_REJECT_INVALID_TRANSPORT_TYPE);
-		close_connector(&caller);
-		close_connector(&listener);
+		connector_close(&caller);
+		connector_close(&listener);
 	}
 }
 
@@ -655,8 +566,8 @@ static void test_offers_that_no_message_can_carry_are_refused(void **state)
 	command = offer(&called, CM_ACCEPT, CM_QP_RD);
 	command.parameters.eecn = 0;
 	assert_int_equal(demand(&called, &command), -EINVAL);
-	close_connector(&caller);
-	close_connector(&listener);
+	connector_close(&caller);
+	connector_close(&listener);
 }
 
 /* A GID belongs to one port, so two ports may offer the same service. */
@@ -670,7 +581,7 @@ static void test_who_listens_at_a_gid_is_called_there_only(void **state)
 
 	assert_non_null(cm_service_listener(offered, &host->ports[0], NULL));
 	assert_null(cm_service_listener(offered, &elsewhere, NULL));
-	close_connector(&listener);
+	connector_close(&listener);
 }
 
 static int32_t ask_with(struct connector *connector, const struct cm_command *command,
@@ -691,7 +602,7 @@ static int32_t ask_with(struct connector *connector, const struct cm_command *co
 
 	memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
 	assert_true(sendmsg(connector->commands, &message, 0) > 0);
-	receive_answer(connector->commands, &answer);
+	connector_receive_answer(connector, &answer);
 	return answer.error;
 }
 
@@ -699,7 +610,7 @@ static int32_t ask_with(struct connector *connector, const struct cm_command *co
 static void test_events_leave_a_channel_by_its_own_socket_only(void **state)
 {
 	(void)state;
-	struct connector connector = open_connector("h1");
+	struct connector connector = connector_open(softibd, "h1");
 	struct cm_command open = {.kind = CM_OPEN_CHANNEL};
 	struct cm_command write = {
 		.kind = CM_WRITE_EVENT, .id = connector.id, .option = CM_PROGRAM_USER};
@@ -709,14 +620,14 @@ static void test_events_leave_a_channel_by_its_own_socket_only(void **state)
 	struct connector second = connector;
 	struct cm_answer answer;
 
-	second.events = ask(&connector, &open, &answer);
+	second.events = connector_ask(&connector, &open, &answer);
 	second.channel = answer.number;
 	migrate.channel = second.channel;
 	for (write.value = 1; write.value <= 2; write.value++) {
-		ask(&connector, &write, &answer);
+		connector_ask(&connector, &write, &answer);
 		assert_int_equal(answer.error, 0);
 	}
-	ask(&connector, &migrate, &answer);
+	connector_ask(&connector, &migrate, &answer);
 	assert_int_equal(answer.error, -EINVAL);
 	assert_int_equal(ask_with(&connector, &migrate, second.events), -EINVAL);
 	assert_int_equal(ask_with(&connector, &migrate, connector.commands), -EINVAL);
@@ -725,21 +636,21 @@ static void test_events_leave_a_channel_by_its_own_socket_only(void **state)
 
 	assert_int_equal(ask_with(&connector, &migrate, connector.events), 0);
 	assert_int_equal(next_event(&second, CM_PROGRAM_USER).status, 2);
-	ask(&connector, &write, &answer);
-	assert_int_equal(order(&connector, CM_DESTROY), 0);
+	connector_ask(&connector, &write, &answer);
+	assert_int_equal(connector_order(&connector, CM_DESTROY), 0);
 	assert_int_equal(ask_with(&connector, &drop, second.events), -EINVAL);
 	drop.channel = second.channel;
 	assert_int_equal(ask_with(&connector, &drop, second.events), 0);
 	assert_int_equal(recv(second.events, &answer, sizeof(answer), MSG_DONTWAIT), -1);
 	close(second.events);
-	close_connector(&connector);
+	connector_close(&connector);
 }
 
 /* softibd answers every command, whatever its fields contain. */
 static void test_random_commands_are_answered(void **state)
 {
 	(void)state;
-	struct connector good = open_listener(4), bad = open_connector("h2");
+	struct connector good = open_listener(4), bad = connector_open(softibd, "h2");
 	struct random random = random_seeded(5);
 
 	for (unsigned round = 0; round < 2000; round++) {
@@ -761,14 +672,14 @@ static void test_random_commands_are_answered(void **state)
 		if (command.kind == CM_CLOSE_CHANNEL)
 			continue;
 
-		int descriptor = ask(&bad, &command, &answer);
+		int descriptor = connector_ask(&bad, &command, &answer);
 
 		if (descriptor >= 0)
 			close(descriptor);
 	}
-	assert_int_equal(order(&good, CM_QUERY), 0);
-	close_connector(&bad);
-	close_connector(&good);
+	assert_int_equal(connector_order(&good, CM_QUERY), 0);
+	connector_close(&bad);
+	connector_close(&good);
 	assert_int_equal(connections_of(1), 0);
 }
 

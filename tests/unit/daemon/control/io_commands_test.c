@@ -90,6 +90,28 @@ static void test_controller_ends_with_its_program(void **state)
 	assert_false(fixture_port("h2")->info.capability_mask & CAPABILITY_DEVICE_MANAGEMENT);
 }
 
+static void test_only_its_owner_or_an_operator_pulls_a_controller(void **state)
+{
+	struct program owner, other;
+
+	(void)state;
+	program_start(&owner, "h2");
+	program_start(&other, "h2");
+	fixture_order(owner.socket,
+		      "{\"command\":\"io-plug\"," SRP_PROFILE "," SERVICE("0x12") "}");
+	assert_int_equal(errno_of(other.socket, "{\"command\":\"io-pull\",\"slot\":1}"), ENOENT);
+	assert_int_equal(
+		errno_of(other.socket, "{\"command\":\"io-pull\",\"node\":\"h2\",\"slot\":1}"),
+		EPERM);
+	assert_non_null(controller_of("h2", 1));
+	fixture_order(owner.socket, "{\"command\":\"io-pull\",\"slot\":1}");
+	fixture_order(owner.socket,
+		      "{\"command\":\"io-plug\"," SRP_PROFILE "," SERVICE("0x12") "}");
+	fixture_order(tool, "{\"command\":\"io-pull\",\"node\":\"h2\",\"slot\":1}");
+	program_end(&owner);
+	program_end(&other);
+}
+
 static void test_bad_descriptions_get_reasons(void **state)
 {
 	static const struct {
@@ -168,6 +190,7 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 		TEST(test_tool_plugs_and_pulls),
 		TEST(test_controller_ends_with_its_program),
+		TEST(test_only_its_owner_or_an_operator_pulls_a_controller),
 		TEST(test_bad_descriptions_get_reasons),
 		TEST(test_long_lists_come_in_parts),
 	};

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,17 +17,12 @@
 
 static struct mad_program program;
 static int control;
-static uint64_t inode;
 
 static int set_up(void **state)
 {
-	struct stat status;
-
 	(void)state;
 	mad_programs_start("star:2");
 	mad_program_open(&program, "h2");
-	fstat(program.port, &status);
-	inode = status.st_ino;
 	control = fixture_connect();
 	return 0;
 }
@@ -48,22 +44,26 @@ static void say_hello(const char *host)
 }
 
 /* The errno of the reply; 0 on success. */
-static int error_of(const char *text)
+static int error_about(int descriptor, const char *text)
 {
-	json_t *answer = fixture_ask(control, "%s", text);
+	json_t *answer = fixture_ask_about(control, descriptor, text);
 	int error = (int)json_integer_value(json_object_get(answer, "errno"));
 
 	json_decref(answer);
 	return error;
 }
 
-static int register_with(uint64_t port, const char *fields)
+static int error_of(const char *text)
+{
+	return error_about(-1, text);
+}
+
+static int register_with(int port, const char *fields)
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), "{\"command\":\"mad-register\",\"inode\":%llu,%s}",
-		 (unsigned long long)port, fields);
-	return error_of(text);
+	snprintf(text, sizeof(text), "{\"command\":\"mad-register\",%s}", fields);
+	return error_about(port, text);
 }
 
 static const char good[] = "\"class\":10,\"version\":1,\"oui\":0,\"kind\":\"single\","
@@ -74,7 +74,7 @@ static void test_who_has_not_said_hello_has_no_ports(void **state)
 	(void)state;
 	assert_int_equal(error_of("{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":1}"),
 			 ENODEV);
-	assert_int_equal(register_with(inode, good), EBADF);
+	assert_int_equal(register_with(program.port, good), EBADF);
 }
 
 static void test_ports_that_are_not_there_are_refused(void **state)
@@ -115,35 +115,48 @@ static void test_agents_that_make_no_sense_are_refused(void **state)
 	(void)state;
 	say_hello("h2");
 	for (unsigned i = 0; i < ARRAY_COUNT(fields); i++)
-		assert_int_equal(register_with(inode, fields[i]), EINVAL);
-	assert_int_equal(register_with(inode, good), 0);
-	assert_int_equal(register_with(inode, good), EBUSY);
+		assert_int_equal(register_with(program.port, fields[i]), EINVAL);
+	assert_int_equal(register_with(program.port, good), 0);
+	assert_int_equal(register_with(program.port, good), EBUSY);
 }
 
 static void test_a_port_of_another_host_is_none_of_its_business(void **state)
 {
 	(void)state;
 	say_hello("h1");
-	assert_int_equal(register_with(inode, good), EBADF);
-	assert_int_equal(register_with(0, good), EBADF);
-	assert_int_equal(register_with(123456789, good), EBADF);
+	assert_int_equal(register_with(program.port, good), EBADF);
+	assert_int_equal(register_with(control, good), EBADF);
+}
+
+/* The inode of a socket is easily guessed: a client unregistered OpenSM's agents. */
+static void test_only_who_has_the_socket_owns_the_agents(void **state)
+{
+	char text[128];
+	struct stat status;
+	int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	say_hello("h2");
+	assert_int_equal(register_with(program.port, good), 0);
+	assert_int_equal(fstat(program.port, &status), 0);
+	snprintf(text, sizeof(text), "{\"command\":\"mad-unregister\",\"inode\":%llu,\"id\":0}",
+		 (unsigned long long)status.st_ino);
+	assert_int_equal(error_of(text), EBADF);
+	assert_int_equal(error_about(control, text), EBADF);
+	assert_int_equal(error_about(file, text), EBADF);
+	assert_int_equal(error_about(program.port, text), 0);
+	close(file);
 }
 
 static void test_what_is_not_registered_cannot_be_unregistered(void **state)
 {
-	char text[128];
-
 	(void)state;
 	say_hello("h2");
-	snprintf(text, sizeof(text), "{\"command\":\"mad-unregister\",\"inode\":%llu,\"id\":3}",
-		 (unsigned long long)inode);
-	assert_int_equal(error_of(text), EINVAL);
-	snprintf(text, sizeof(text), "{\"command\":\"mad-unregister\",\"inode\":%llu,\"id\":99}",
-		 (unsigned long long)inode);
-	assert_int_equal(error_of(text), EINVAL);
-	snprintf(text, sizeof(text), "{\"command\":\"mad-unregister\",\"inode\":%llu}",
-		 (unsigned long long)inode);
-	assert_int_equal(error_of(text), EINVAL);
+	assert_int_equal(error_about(program.port, "{\"command\":\"mad-unregister\",\"id\":3}"),
+			 EINVAL);
+	assert_int_equal(error_about(program.port, "{\"command\":\"mad-unregister\",\"id\":99}"),
+			 EINVAL);
+	assert_int_equal(error_about(program.port, "{\"command\":\"mad-unregister\"}"), EINVAL);
 }
 
 #define COMMANDS_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -155,6 +168,7 @@ int main(void)
 		COMMANDS_TEST(test_ports_that_are_not_there_are_refused),
 		COMMANDS_TEST(test_agents_that_make_no_sense_are_refused),
 		COMMANDS_TEST(test_a_port_of_another_host_is_none_of_its_business),
+		COMMANDS_TEST(test_only_who_has_the_socket_owns_the_agents),
 		COMMANDS_TEST(test_what_is_not_registered_cannot_be_unregistered),
 	};
 

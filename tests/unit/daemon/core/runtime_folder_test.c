@@ -50,7 +50,8 @@ static void test_remains_of_a_dead_owner_are_swept(void **state)
 
 	(void)state;
 	assert_int_equal(runtime_folder_claim(&dead, "one"), 0);
-	touch(&dead, "control");
+	touch(&dead, CONTROL_SOCKET);
+	touch(&dead, OPERATOR_SOCKET);
 	assert_int_equal(mkdirat(dead.directory, "hosts", 0700), 0);
 	assert_int_equal(mkdirat(dead.directory, "hosts/h1", 0700), 0);
 	touch(&dead, "hosts/h1/file");
@@ -64,7 +65,7 @@ static void test_remains_of_a_dead_owner_are_swept(void **state)
 	assert_int_equal(stat(path, &status), -1);
 	assert_int_equal(stat("/etc", &status), 0);
 
-	int listener = runtime_folder_listen(&next);
+	int listener = runtime_folder_listen(&next, OPERATOR_SOCKET);
 
 	assert_true(listener >= 0);
 	close(listener);

@@ -9,16 +9,22 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "daemon/core/limits.h"
 #include "daemon/mad/mad_outbox.h"
 #include "ipc/mad_socket.h"
 
+static struct accounts accounts;
+static struct account *account;
 static struct mad_outbox outbox;
 static int ends[2];
 
 static int set_up(void **state)
 {
 	(void)state;
-	mad_outbox_init(&outbox);
+	accounts_init(&accounts);
+	account = account_of(&accounts, getpid(), 0);
+	assert_non_null(account);
+	mad_outbox_init(&outbox, account);
 	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends);
 }
 
@@ -26,6 +32,8 @@ static int tear_down(void **state)
 {
 	(void)state;
 	mad_outbox_release(&outbox);
+	account_release(account);
+	accounts_release(&accounts);
 	close(ends[0]);
 	close(ends[1]);
 	return 0;
@@ -98,7 +106,7 @@ static void test_a_reader_that_has_gone_is_told(void **state)
 	ends[1] = -1;
 	assert_int_equal(mad_outbox_flush(&outbox, ends[0]), -ECONNRESET);
 	mad_outbox_release(&outbox);
-	mad_outbox_init(&outbox);
+	mad_outbox_init(&outbox, account);
 	assert_int_equal(put(1), -ECONNRESET);
 }
 

@@ -58,7 +58,7 @@ static struct mad_request *make(uint64_t transaction_id, uint8_t method, uint32_
 	struct mad_message message = message_with(transaction_id, method);
 	struct mad_request *request = NULL;
 
-	assert_int_equal(mad_request_make(agent, &header, &message, &request), 0);
+	assert_int_equal(mad_request_make(agent, &header, &message, 0, &request), 0);
 	assert_non_null(request);
 	return request;
 }
@@ -105,10 +105,29 @@ static void test_id_that_is_waited_for_is_refused_and_free_again_later(void **st
 	struct mad_request *first = make(7, MAD_GET, 1000), *second = NULL;
 
 	(void)state;
-	assert_int_equal(mad_request_make(agent, &header, &message, &second), -EEXIST);
+	assert_int_equal(mad_request_make(agent, &header, &message, 0, &second), -EEXIST);
 	assert_null(second);
 	mad_request_destroy(first);
-	assert_int_equal(mad_request_make(agent, &header, &message, &second), 0);
+	assert_int_equal(mad_request_make(agent, &header, &message, 0, &second), 0);
+}
+
+static void test_a_process_has_so_many_requests(void **state)
+{
+	const struct mad_port_header header = {.agent_id = AGENT_ID, .timeout_ms = 1000};
+	struct mad_message message = message_with(8, MAD_GET);
+	struct mad_request *first = make(7, MAD_GET, 1000), *second = NULL;
+	struct accounts *accounts = &softibd->core.accounts;
+
+	(void)state;
+	accounts->process_max[LIMIT_MAD_REQUESTS] = 1;
+	assert_int_equal(mad_request_make(agent, &header, &message, 0, &second), -ENOBUFS);
+	mad_request_destroy(first);
+	accounts->process_max[LIMIT_MAD_BYTES] = 1000;
+	assert_int_equal(mad_request_make(agent, &header, &message, 2000, &second), -ENOBUFS);
+	assert_int_equal(mad_request_make(agent, &header, &message, 1000, &second), 0);
+	assert_int_equal(accounts->used[LIMIT_MAD_BYTES], 1000);
+	mad_request_destroy(second);
+	assert_int_equal(accounts->used[LIMIT_MAD_BYTES], 0);
 }
 
 static void test_without_timeout_or_as_a_response_nothing_is_waited_for(void **state)
@@ -182,6 +201,7 @@ int main(void)
 		TEST(test_request_is_found_by_its_id_and_class_until_it_ends),
 		TEST(test_request_belongs_to_its_agent),
 		TEST(test_id_that_is_waited_for_is_refused_and_free_again_later),
+		TEST(test_a_process_has_so_many_requests),
 		TEST(test_without_timeout_or_as_a_response_nothing_is_waited_for),
 		TEST(test_sent_request_waits_for_its_timeout),
 		TEST(test_requests_queue_up_in_order_behind_one_that_found_no_room),

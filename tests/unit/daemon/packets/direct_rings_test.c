@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "ipc/control_socket.h"
@@ -13,12 +14,13 @@
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/pkey.h"
 
+static struct daemon *softibd;
 static struct program a, b;
 
 static int set_up(void **state)
 {
 	(void)state;
-	fixture_start_pair("star:2", &a, &b);
+	softibd = fixture_start_pair("star:2", &a, &b);
 	return 0;
 }
 
@@ -166,6 +168,53 @@ static void test_a_refused_ring_is_closed_and_the_fabric_takes_its_place(void **
 	program_end(&b);
 }
 
+static unsigned mappings_of_rings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned count = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		count += strstr(line, "softib-direct") != NULL;
+	fclose(maps);
+	return count;
+}
+
+/* The system limits the mappings of a process, and programs that all talk to each other have more
+ * rings than that. */
+static void test_softibd_keeps_no_ring_mapped(void **state)
+{
+	unsigned before = mappings_of_rings();
+
+	(void)state;
+	assert_int_equal(program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_DIRECT);
+	assert_int_equal(mappings_of_rings(), before);
+	program_end(&a);
+	program_end(&b);
+}
+
+/* Beyond its limit a process still talks to everybody, through the fabric. */
+static void test_a_process_with_too_many_rings_uses_the_fabric(void **state)
+{
+	struct resolve_answer answer;
+
+	(void)state;
+	softibd->core.accounts.process_max[LIMIT_RINGS] = 1;
+	answer = program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL);
+	assert_int_equal(answer.verdict, RESOLVED_DIRECT);
+	assert_non_null(fetch(&a, answer.ring_id).memory);
+	assert_int_equal(program_resolve(&a, a.lid, a.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_FABRIC);
+	program_end(&b);
+	fixture_settle();
+	assert_int_equal(program_resolve(&a, a.lid, a.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_DIRECT);
+	program_end(&a);
+	assert_int_equal(softibd->core.accounts.by_process.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +227,10 @@ int main(void)
 						set_up, fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_process_has_a_ring_to_itself, set_up,
 						fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_softibd_keeps_no_ring_mapped, set_up,
+						fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_process_with_too_many_rings_uses_the_fabric,
+						set_up, fixture_tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_a_refused_ring_is_closed_and_the_fabric_takes_its_place, set_up,
 			fixture_tear_down),

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one process, and all processes together, may have softibd keep for them. docs/security.md
+ * has the same table with the reasons.
+ */
+#ifndef SOFTIB_DAEMON_CORE_LIMITS_H
+#define SOFTIB_DAEMON_CORE_LIMITS_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "base/attributes.h"
+#include "base/hash_table.h"
+#include "base/time.h"
+
+/* LIMIT(name, for one process, for all, errno, what an error calls it)
+ *
+ * Descriptors: at most these, and at most half of RLIMIT_NOFILE for one process; softibd keeps some
+ * for itself and for operators (accounts_init()). */
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(CONNECTIONS, 256, 16384, EMFILE, "control connections")                              \
+	LIMIT(DESCRIPTORS, 16384, 1 << 20, EMFILE, "descriptors in softibd")                       \
+	LIMIT(QPN_BLOCKS, 8192, UINT32_MAX, ENOSPC, "blocks of queue pair numbers")                \
+	LIMIT(RINGS, 4096, 1 << 18, ENOSPC, "direct rings")                                        \
+	LIMIT(OFFERED_RINGS, 16384, 1 << 18, ENOSPC, "direct rings from others")                   \
+	LIMIT(CM_IDS, 1 << 16, 1 << 18, EMFILE, "communication ids")                               \
+	LIMIT(CM_EVENT_BYTES, 32 << 20, 256 << 20, ENOBUFS, "bytes of unread CM events")           \
+	LIMIT(MAD_PORTS, 256, 16384, EMFILE, "ports open for MADs")                                \
+	LIMIT(MAD_REQUESTS, 16384, 1 << 17, ENOBUFS, "MADs that wait to be sent or answered")      \
+	LIMIT(MAD_BYTES, 160 << 20, 512 << 20, ENOBUFS, "bytes of unread or unsent MADs")          \
+	LIMIT(CAPTURES, 8, 64, EBUSY, "captures")                                                  \
+	LIMIT(CAPTURE_KIBIBYTES, 1 << 19, 1 << 21, ENOMEM, "KiB of capture rings")                 \
+	LIMIT(XRC_DOMAINS, 1024, 1 << 16, ENOSPC, "XRC domains open")                              \
+	LIMIT(XRC_TARGETS, 1 << 16, 1 << 18, ENOSPC, "XRC targets open")
+
+#define LIMIT_NAME(name, process, all, error, text) LIMIT_##name,
+enum limit { LIMITS(LIMIT_NAME) LIMIT_COUNT };
+#undef LIMIT_NAME
+
+/* Of all clients together; the log says how many lines were left out. */
+enum { LIMIT_LOG_LINES_PER_SECOND = 200 };
+
+enum { LIMIT_TEXT_BYTES = 160 };
+
+struct accounts {
+	struct hash_table by_process;
+	uint32_t used[LIMIT_COUNT];
+	uint32_t process_max[LIMIT_COUNT];
+	uint32_t all_max[LIMIT_COUNT];
+};
+
+/* What softibd keeps for one process. It lives as long as anything that belongs to it. */
+struct account {
+	struct accounts *accounts;
+	uint64_t key;
+	uint32_t reference_count;
+	uint32_t used[LIMIT_COUNT];
+	time_ns time_spent; /* of softibd's, less what time has given back: daemon/core/fair_share.h
+			     */
+	time_ns paid_at;
+	enum limit refused; /* the last limit that account_take() met; LIMIT_COUNT: none */
+};
+
+void accounts_init(struct accounts *accounts);
+void accounts_release(struct accounts *accounts);
+
+/* The account of a process, with a reference for the caller; NULL: no memory. Process 0 is one in
+ * another PID namespace, which softibd can't tell from others: each connection of such a process
+ * has an account of its own, by `connection`. */
+struct account *account_of(struct accounts *accounts, pid_t pid, uint32_t connection);
+/* Another reference, for an object that may outlive the connection that it came by. */
+struct account *account_share(struct account *account);
+void account_release(struct account *account);
+
+/* Returns 0, or the limit's negative errno, and then nothing was taken. */
+MUST_USE int account_take(struct account *account, enum limit limit, uint32_t count);
+void account_give(struct account *account, enum limit limit, uint32_t count);
+
+/* "softibd keeps 256 control connections for this process; a process may have 256" */
+void account_explain(const struct account *account, enum limit limit,
+		     char ret_text[static LIMIT_TEXT_BYTES]);
+
+#endif
