@@ -15,8 +15,9 @@
 #define F_SEAL_FUTURE_WRITE 0x0010 /* Linux 5.1 */
 #endif
 
-/* Without F_SEAL_GROW a peer could fill the machine's memory in our name. */
-enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
+/* Without F_SEAL_GROW a peer could fill the machine's memory in our name. Without F_SEAL_SEAL the
+ * first of two peers could forbid the other to map the file. */
+enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, LAST_SEALS = SIZE_SEALS | F_SEAL_SEAL };
 
 static int map_shared(int file, size_t byte_count, int protection, void **ret_memory)
 {
@@ -28,7 +29,8 @@ static int map_shared(int file, size_t byte_count, int protection, void **ret_me
 	return 0;
 }
 
-int memory_file_create(const char *name, size_t byte_count, int *ret_file, void **ret_memory)
+/* Our own mapping is made before the last seals are set, and stays writable. */
+static int create(const char *name, size_t byte_count, int seals, int *ret_file, void **ret_memory)
 {
 	int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -37,10 +39,14 @@ int memory_file_create(const char *name, size_t byte_count, int *ret_file, void 
 
 	int error = 0;
 
-	if (ftruncate(file, (off_t)byte_count) != 0 || fcntl(file, F_ADD_SEALS, SIZE_SEALS) != 0)
+	if (ftruncate(file, (off_t)byte_count) != 0)
 		error = -errno;
 	if (!error)
 		error = map_shared(file, byte_count, PROT_READ | PROT_WRITE, ret_memory);
+	if (!error && fcntl(file, F_ADD_SEALS, seals) != 0) {
+		error = -errno;
+		munmap(*ret_memory, byte_count);
+	}
 	if (error) {
 		close(file);
 		return error;
@@ -49,25 +55,15 @@ int memory_file_create(const char *name, size_t byte_count, int *ret_file, void 
 	return 0;
 }
 
+int memory_file_create(const char *name, size_t byte_count, int *ret_file, void **ret_memory)
+{
+	return create(name, byte_count, LAST_SEALS, ret_file, ret_memory);
+}
+
 int memory_file_create_published(const char *name, size_t byte_count, int *ret_file,
 				 void **ret_memory)
 {
-	void *memory = NULL;
-	int file = -1;
-	int error = memory_file_create(name, byte_count, &file, &memory);
-
-	if (error)
-		return error;
-	/* Our own mapping exists already and stays writable. */
-	if (fcntl(file, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0) {
-		error = -errno;
-		munmap(memory, byte_count);
-		close(file);
-		return error;
-	}
-	*ret_file = file;
-	*ret_memory = memory;
-	return 0;
+	return create(name, byte_count, LAST_SEALS | F_SEAL_FUTURE_WRITE, ret_file, ret_memory);
 }
 
 static int check(int file, size_t byte_count)

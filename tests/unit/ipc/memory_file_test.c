@@ -80,6 +80,28 @@ static void test_published_memory_is_read_only_for_others(void **state)
 	close(file);
 }
 
+/* The first of two peers can't forbid the other to map the file or to write to it. */
+static void test_nobody_can_add_seals(void **state)
+{
+	static const int seals[] = {0x10 /* F_SEAL_FUTURE_WRITE */, F_SEAL_WRITE, F_SEAL_SEAL};
+	int (*const create[])(const char *, size_t, int *,
+			      void **) = {memory_file_create, memory_file_create_published};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		void *memory;
+		int file;
+
+		assert_int_equal(create[i]("test", BYTES, &file, &memory), 0);
+		for (unsigned j = 0; j < 3; j++) {
+			assert_int_equal(fcntl(file, F_ADD_SEALS, seals[j]), -1);
+			assert_int_equal(errno, EPERM);
+		}
+		munmap(memory, BYTES);
+		close(file);
+	}
+}
+
 static void test_only_pages_that_were_written_have_data(void **state)
 {
 	enum { PAGE = 4096, PAGES = 8 };
@@ -119,6 +141,7 @@ int main(void)
 		cmocka_unit_test(test_size_cannot_change),
 		cmocka_unit_test(test_unsealed_or_wrong_size_is_refused),
 		cmocka_unit_test(test_published_memory_is_read_only_for_others),
+		cmocka_unit_test(test_nobody_can_add_seals),
 		cmocka_unit_test(test_only_pages_that_were_written_have_data),
 	};
 
