@@ -56,10 +56,11 @@
 #include <stdint.h>
 #include "base/ring.h"
 #include "base/word_ring.h"
+#include "net/transport/packet_source.h"
 #include "net/transport/port_view.h"
 
 enum {
-	PROTOCOL_VERSION = 10,
+	PROTOCOL_VERSION = 11,
 	CONTROL_MESSAGE_BYTES = 1 << 16,
 	QPN_BLOCK = 1024,
 	PROCESS_RING_BYTES = 1 << 19, /* each of up and down */
@@ -74,9 +75,11 @@ enum record_kind {
 				from the record; up: word = record_packet_word() */
 	RECORD_RESOLVE = 2,  /* up: struct resolve_request */
 	RECORD_RESOLVED = 3, /* down: struct resolve_answer */
-	RECORD_RING_OFFERED = 4, /* down: record->word = ring id; a peer will send on the ring:
-				    fetch it with "ring" and read it from now on */
-	RECORD_PORT_UPDATE = 5,	 /* down: struct port_update */
+	RECORD_RING_OFFERED = 4,  /* down: record->word = ring id, struct packet_grant; a peer will
+				     send such packets on the ring: fetch it with "ring" and read
+				     it from now on */
+	RECORD_RING_REVOKED = 25, /* down: the same; the peer may not send them any more */
+	RECORD_PORT_UPDATE = 5,	  /* down: struct port_update */
 	/* XRC targets of domains that processes share: record->word = QPN. */
 	RECORD_TARGET_LEASED = 6, /* down: struct xrc_lease, then the state */
 	RECORD_TARGET_PACKET = 7, /* down: as RECORD_PACKET, for a leased target */

@@ -16,7 +16,7 @@
 #include "runtime/zcopy/zcopy_send.h"
 #include "runtime/zcopy/ud_zcopy.h"
 
-static struct channel *find_channel(const struct process_runtime *runtime, uint32_t id)
+struct channel *direct_channel_find(const struct process_runtime *runtime, uint32_t id)
 {
 	for (unsigned i = 0; i < runtime->direct.count; i++)
 		if (runtime->direct.channels[i]->id == id)
@@ -32,7 +32,7 @@ static void set_wanted_count(struct process_runtime *runtime, unsigned count)
 
 struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id)
 {
-	struct channel *channel = find_channel(runtime, id);
+	struct channel *channel = direct_channel_find(runtime, id);
 
 	if (channel)
 		return channel;

@@ -9,6 +9,8 @@
 struct process_runtime;
 struct channel;
 
+/* The channel of that id; NULL: there is none. */
+struct channel *direct_channel_find(const struct process_runtime *runtime, uint32_t id);
 /* The channel of that id, or a new one that the progress thread will fetch; NULL: out of memory. */
 struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id);
 

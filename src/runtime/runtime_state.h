@@ -132,8 +132,9 @@ struct xrc_debts {
 
 /* Records that came to nothing. */
 struct drop_counts {
-	uint64_t discarded; /* packets discarded for stalled consumers or for their size */
-	uint64_t malformed; /* records that were not valid packets */
+	uint64_t discarded;   /* packets discarded for stalled consumers or for their size */
+	uint64_t malformed;   /* records that were not valid packets */
+	uint64_t not_granted; /* packets that their sender may not send here */
 };
 
 /* The progress thread, and how the program polls: runtime/progress_thread.h. */

@@ -4,7 +4,7 @@
 
 void daemon_core_init(struct daemon_core *core)
 {
-	*core = (struct daemon_core){.loop.epoll = -1};
+	*core = (struct daemon_core){.loop.epoll = -1, .grants_due = TIME_NEVER};
 	client_table_init(&core->clients);
 	list_init(&core->changed_endpoints);
 }

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 #include "runtime/packets/ack_words.h"
+#include "runtime/packets/ring_grants.h"
 #include "runtime/alternate_paths.h"
 #include "runtime/runtime_state.h"
 #include "runtime/channel_queues.h"
@@ -145,7 +146,7 @@ bool receive_is_held_back(const struct process_runtime *runtime, struct channel 
 	return true;
 }
 
-static void receive_packet(struct process_runtime *runtime, time_ns now,
+static void receive_packet(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			   const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
@@ -157,6 +158,8 @@ static void receive_packet(struct process_runtime *runtime, time_ns now,
 		runtime->drops.malformed++;
 		return;
 	}
+	if (unlikely(!ring_grant_admits(runtime, channel, record->port, &packet)))
+		return;
 	if (likely(record->kind == RECORD_PACKET)) {
 		hca_receive(&adapter->hca, now, (uint8_t)record->port, &packet);
 		return;
@@ -187,7 +190,7 @@ void receive_direct_record(struct process_runtime *runtime, struct channel *chan
 			   const struct ring_record *record)
 {
 	if (likely(record->kind == RECORD_PACKET))
-		receive_packet(runtime, now, record);
+		receive_packet(runtime, channel, now, record);
 	else if (record->kind == RECORD_ZCOPY)
 		zcopy_receive_packets(runtime, channel, now, record);
 	else if (record->kind == RECORD_UD_ZCOPY)
@@ -317,10 +320,10 @@ static void receive_from_softibd(struct process_runtime *runtime, time_ns now,
 	switch (record->kind) {
 	case RECORD_PACKET:
 		if (unlikely(!receive_fast(runtime, &runtime->softibd, now, record)))
-			receive_packet(runtime, now, record);
+			receive_packet(runtime, &runtime->softibd, now, record);
 		break;
 	case RECORD_TARGET_PACKET:
-		receive_packet(runtime, now, record);
+		receive_packet(runtime, &runtime->softibd, now, record);
 		break;
 	case RECORD_RAW_PACKET:
 		receive_raw(runtime, now, record);
@@ -329,8 +332,10 @@ static void receive_from_softibd(struct process_runtime *runtime, time_ns now,
 		receive_answer(runtime, now, record);
 		break;
 	case RECORD_RING_OFFERED:
-		if (!direct_channel_get(runtime, record->word))
-			runtime->drops.malformed++;
+		ring_grant_offered(runtime, record);
+		break;
+	case RECORD_RING_REVOKED:
+		ring_grant_revoked(runtime, record);
 		break;
 	case RECORD_PORT_UPDATE:
 		receive_port_update(runtime, record);

@@ -148,6 +148,21 @@ static bool serve(struct fake_softibd *softibd)
 	return true;
 }
 
+/* What the program may send to itself by this flow. */
+static void send_grant(struct fake_softibd *softibd, const struct resolve_request *request,
+		       const struct resolve_answer *answer)
+{
+	const struct packet_grant grant = {
+		.slid = (uint16_t)((request->source_port >> 8) + 1),
+		.dlid = request->dlid,
+		.pkey = request->pkey,
+		.port = answer->destination_port,
+		.sl = request->sl,
+	};
+
+	send_down(softibd, RECORD_RING_OFFERED, 0, answer->ring_id, &grant, sizeof(grant));
+}
+
 static void answer_question(struct fake_softibd *softibd, const struct ring_record *record)
 {
 	struct resolve_request request;
@@ -168,6 +183,8 @@ static void answer_question(struct fake_softibd *softibd, const struct ring_reco
 		__atomic_sub_fetch(&softibd->retries, 1, __ATOMIC_SEQ_CST);
 		answer.verdict = RESOLVED_FABRIC_RETRY;
 	}
+	if (answer.verdict == RESOLVED_DIRECT)
+		send_grant(softibd, &request, &answer);
 	__atomic_add_fetch(&softibd->question_count, 1, __ATOMIC_SEQ_CST);
 	send_down(softibd, RECORD_RESOLVED, request.source_port, 0, &answer, sizeof(answer));
 }
