@@ -22,7 +22,9 @@
  *     -> "first","count" (blocks of QPN_BLOCK)
  * {"command":"ring","id":N}
  *     -> "outgoing_bytes","incoming_bytes","outgoing","incoming"; descriptors: ring memfd (struct
- *        direct_layout), the peer's exported rkeys, the peer's doorbell
+ *        direct_layout), the peer's doorbell
+ * {"command":"exposure","id":N}
+ *     -> descriptor: exported rkeys of the peer on that ring, if the peer has exposed them
  * {"command":"refuse","id":N}
  *     the program could not keep the ring -> softibd closes it and offers no more
  * {"command":"domain","adapter":I,"device":"0x..","inode":"0x..","opening":0|1|2}
@@ -101,6 +103,9 @@ enum record_kind {
 				   *
 				   * enum raw_kind
 				   */
+	RECORD_EXPOSE = 26,  /* up: record->word = ring id; a queue pair is connected to one of the
+				peer, which may map this process's exported rkeys from now on */
+	RECORD_EXPOSED = 27, /* down: the peer has done so: fetch its rkeys with "exposure" */
 	RECORD_RMA_GRANT_REQUEST = 14, /* on direct rings: struct rma_grant_request, then the
 					headers of a packet (ipc/rma_area.h) */
 	RECORD_ZCOPY = 15, /* on direct rings: as RECORD_PACKET, with a struct zcopy_ticket for the

@@ -66,6 +66,8 @@ struct channel {
 	struct rma_area *rma_out;   /* our RMA at the peer */
 	struct rma_area *rma_in;    /* the peer's RMA here */
 	struct rma_peer *peer;	    /* NULL: no RMA is possible there */
+	bool is_exposed;	    /* the peer may map our shared pages */
+	bool has_exposure;	    /* the peer's can be fetched */
 	struct grant_table *grants; /* NULL: the peer has not asked yet */
 	struct pin_table *pins;	    /* runtime/rma/pinned_range.h; NULL: none */
 	bool peer_takes_zcopy;	    /* runtime/zcopy/zcopy_send.h */

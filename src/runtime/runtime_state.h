@@ -97,6 +97,7 @@ struct direct_channels {
 	unsigned count, capacity;
 	unsigned wanted_count; /* atomic: channels to be fetched; while there are any, the down ring
 				  is not read */
+	unsigned exposure_count; /* atomic: shared pages of peers to be fetched */
 };
 
 /* Pages that are pinned for peers: runtime/rma/pinned_range.h. */

@@ -22,6 +22,7 @@ struct direct_end {
 	struct direct_ring *ring;
 	bool has_been_told; /* by an offer, or by the answer to its own resolve request */
 	bool was_fetched;
+	bool exposes; /* its peer may map its exported rkeys */
 	/* What the other end may send to this one. */
 	struct ring_grant *grants;
 	unsigned grant_count, grant_capacity;
@@ -240,9 +241,38 @@ int direct_ring_share(struct client *client, uint32_t id, struct direct_share *r
 
 	*ret_share = (struct direct_share){.memory_file = ring->memory_file,
 					   .peer_doorbell = peer->rings.down_doorbell,
-					   .peer_rkey_export = peer->rings.rkey_export_file,
 					   .outgoing = side,
 					   .incoming = other};
+	return 0;
+}
+
+static struct direct_end *peer_of(struct direct_ring *ring, const struct client *client)
+{
+	return &ring->ends[ring->end_count - 1 - side_of(ring, client)];
+}
+
+int direct_ring_expose(struct client *client, uint32_t id)
+{
+	struct direct_ring *ring = find_ring(client, id);
+	struct direct_end *end = ring ? end_of(ring, client) : NULL;
+
+	/* The peer may have ended meanwhile. */
+	if (!ring || end->exposes || !peer_of(ring, client)->client || client->core->isolates)
+		return 0;
+	if (!client_send_record(peer_of(ring, client)->client, RECORD_EXPOSED, 0, id, NULL, 0))
+		return -EAGAIN;
+	end->exposes = true;
+	return 0;
+}
+
+int direct_ring_exposure(struct client *client, uint32_t id, int *ret_file)
+{
+	struct direct_ring *ring = find_ring(client, id);
+	const struct direct_end *peer = ring ? peer_of(ring, client) : NULL;
+
+	if (!peer || !peer->client || !peer->exposes)
+		return -ENOENT;
+	*ret_file = peer->client->rings.rkey_export_file;
 	return 0;
 }
 
@@ -291,7 +321,7 @@ static void mark_closed(const struct direct_ring *ring)
  * fetched the ring yet. */
 static void close_ring(struct direct_ring *ring, const struct client *client)
 {
-	struct direct_end *peer = &ring->ends[ring->end_count - 1 - side_of(ring, client)];
+	struct direct_end *peer = peer_of(ring, client);
 
 	mark_closed(ring);
 	/* Wakes a peer that sleeps; a peer whose doorbell is full is awake already. */

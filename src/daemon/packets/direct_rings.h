@@ -34,13 +34,17 @@ unsigned direct_rings_check(struct client *destination, ring_grant_holds holds, 
 struct direct_share {
 	int memory_file;
 	int peer_doorbell;
-	int peer_rkey_export;
 	unsigned outgoing; /* index of the direction to send on; the other one is read */
 	unsigned incoming;
 };
 
 /* -ENOENT: not a ring of this client. */
 MUST_USE int direct_ring_share(struct client *client, uint32_t id, struct direct_share *ret_share);
+/* The client lets its peer on that ring map its exported rkeys (ipc/rma_area.h). -EAGAIN: the
+ * peer's down ring has no room. */
+MUST_USE int direct_ring_expose(struct client *client, uint32_t id);
+/* The peer's exported rkeys; the file stays the peer's. -ENOENT: it has not exposed them. */
+MUST_USE int direct_ring_exposure(struct client *client, uint32_t id, int *ret_file);
 /* The share has been sent: softibd closes the memory file as soon as both ends have it. */
 void direct_ring_shared(struct client *client, uint32_t id);
 

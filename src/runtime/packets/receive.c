@@ -268,6 +268,8 @@ static void receive_answer(struct process_runtime *runtime, time_ns now,
 	if (answer.verdict == RESOLVED_DIRECT)
 		channel = direct_channel_get(runtime, answer.ring_id);
 	flow_answer(&runtime->flows, flow, &answer, channel, runtime_generation(runtime), now);
+	if (flow->is_connection && flow->channel)
+		direct_channel_expose(runtime, flow->channel);
 	runtime_invalidate(runtime); /* bursts and RMA rest on channel and port of their flow */
 	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
 		waiting_wake(&flow->waiting);
@@ -336,6 +338,9 @@ static void receive_from_softibd(struct process_runtime *runtime, time_ns now,
 		break;
 	case RECORD_RING_REVOKED:
 		ring_grant_revoked(runtime, record);
+		break;
+	case RECORD_EXPOSED:
+		direct_channel_exposed(runtime, record->word);
 		break;
 	case RECORD_PORT_UPDATE:
 		receive_port_update(runtime, record);

@@ -104,15 +104,19 @@ static void answer_qpns(struct fake_softibd *softibd)
 /* There is only one ring, from the program to itself. */
 static void answer_ring(struct fake_softibd *softibd)
 {
-	int descriptors[] = {softibd->direct_file, softibd->rkey_export_file,
-			     softibd->doorbells[0]};
+	int descriptors[] = {softibd->direct_file, softibd->doorbells[0]};
 
 	/* The same ring id a second time stands for a new ring. */
 	memset(softibd->direct, 0, direct_layout().total_bytes);
 	ring_shared_init_stamped(softibd->direct + direct_layout().offset[0], 0x5eed);
 	__atomic_add_fetch(&softibd->ring_fetch_count, 1, __ATOMIC_SEQ_CST);
 	(void)!control_send(softibd->control, "{\"ok\":true,\"outgoing\":0,\"incoming\":0}",
-			    descriptors, 3);
+			    descriptors, 2);
+}
+
+static void answer_exposure(struct fake_softibd *softibd)
+{
+	(void)!control_send(softibd->control, "{\"ok\":true}", &softibd->rkey_export_file, 1);
 }
 
 static bool serve(struct fake_softibd *softibd)
@@ -139,6 +143,8 @@ static bool serve(struct fake_softibd *softibd)
 		answer_qpns(softibd);
 	} else if (strcmp(command, "ring") == 0) {
 		answer_ring(softibd);
+	} else if (strcmp(command, "exposure") == 0) {
+		answer_exposure(softibd);
 	} else {
 		(void)!control_send(softibd->control,
 				    "{\"ok\":false,\"error\":\"what?\",\"errno\":95}", NULL, 0);
@@ -207,6 +213,8 @@ static void read_up(struct fake_softibd *softibd)
 	while ((record = ring_next(&softibd->up))) {
 		if (record->kind == RECORD_RESOLVE) {
 			answer_question(softibd, record);
+		} else if (record->kind == RECORD_EXPOSE) {
+			send_down(softibd, RECORD_EXPOSED, 0, record->word, NULL, 0);
 		} else if (record->kind == RECORD_KEY_VIOLATION) {
 			take_violation(softibd, record);
 		} else {
