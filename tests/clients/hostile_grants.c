@@ -3,11 +3,12 @@
  * A program that got a ring to a victim honestly, and then sends on it what its path does not
  * allow.
  *
- *   hostile_grants SOCKET HOST ATTACK VICTIM PEER-LID
+ *   hostile_grants SOCKET HOST ATTACK VICTIM PEER-LID ring|softibd
  *
  * VICTIM is the file that hostile_victim wrote, PEER-LID the port of its connection's other end,
- * where this program is not. Forged packets say "forged". Behind them comes an honest datagram that
- * says the attack's name: when the victim has that, it has seen all.
+ * where this program is not. The packets go by a direct ring, or through softibd. Forged packets
+ * say "forged". Behind them comes an honest datagram that says the attack's name: when the victim
+ * has that, it has seen all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@ enum { BLUE_PKEY = 0x8010, PAYLOADS = 8, PACKET_BYTES = 128 };
 
 struct target {
 	struct attacker attacker;
+	bool is_relayed;
 	struct direct direct;
 	uint32_t ring_id;
 	struct control_message message; /* softibd's answer with the ring */
@@ -65,11 +67,16 @@ static struct packet message_of_peer(const struct target *target)
 	return packet;
 }
 
+static struct ring_producer *out_of(struct target *target)
+{
+	return target->is_relayed ? &target->attacker.up : &target->direct.out;
+}
+
 static void put(struct target *target, struct packet *packet, enum record_kind kind,
 		const char *text)
 {
 	char payload[VICTIM_TEXT_BYTES] = "";
-	struct ring_producer *out = &target->direct.out;
+	struct ring_producer *out = out_of(target);
 	struct ring_record *record = attacker_reserve(out, PACKET_BYTES);
 
 	snprintf(payload, sizeof(payload), "%s", text);
@@ -81,7 +88,8 @@ static void put(struct target *target, struct packet *packet, enum record_kind k
 	record->byte_count = (uint32_t)packet_encode(packet, record->body);
 	ring_commit(out, record);
 	(void)!ring_publish(out);
-	doorbell_ring(target->direct.doorbell);
+	doorbell_ring(target->is_relayed ? target->attacker.softibd_doorbell
+					 : target->direct.doorbell);
 }
 
 static void forge(struct target *target, struct packet packet)
@@ -170,7 +178,7 @@ static void attack_revoked(struct target *target)
 		char text[VICTIM_TEXT_BYTES];
 
 		snprintf(text, sizeof(text), "revoked %u", count);
-		if (ring_room(&target->direct.out) >= 4096)
+		if (ring_room(out_of(target)) >= 4096)
 			put(target, &packet, RECORD_PACKET, text);
 		printf("%u\n", count);
 		fflush(stdout);
@@ -248,7 +256,7 @@ int main(int argument_count, char **arguments)
 	struct attacker *attacker = &target.attacker;
 	unsigned lid;
 
-	CHECK(argument_count == 6);
+	CHECK(argument_count == 7);
 	attacker->socket_path = arguments[1];
 	attacker->host_name = arguments[2];
 	target.peer_lid = (uint16_t)strtoul(arguments[5], NULL, 0);
@@ -263,8 +271,11 @@ int main(int argument_count, char **arguments)
 	attacker->victim_qpn = target.open_qpn;
 	attacker_attach(attacker);
 	CHECK(attacker->own_lid != target.peer_lid);
-	target.ring_id = attacker_find_ring(attacker);
-	attacker_fetch_ring(attacker, target.ring_id, &target.direct, &target.message);
+	target.is_relayed = strcmp(arguments[6], "softibd") == 0;
+	if (!target.is_relayed) {
+		target.ring_id = attacker_find_ring(attacker);
+		attacker_fetch_ring(attacker, target.ring_id, &target.direct, &target.message);
+	}
 	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
 		if (strcmp(attacks[i].name, arguments[3]) != 0)
 			continue;
@@ -274,8 +285,10 @@ int main(int argument_count, char **arguments)
 		attacks[i].run(&target);
 		put(&target, &last, RECORD_PACKET, arguments[3]);
 		CHECK(attacker_is_served(attacker));
-		control_message_release(&target.message);
-		direct_close(&target.direct);
+		if (!target.is_relayed) {
+			control_message_release(&target.message);
+			direct_close(&target.direct);
+		}
 		attacker_leave(attacker);
 		return 0;
 	}
