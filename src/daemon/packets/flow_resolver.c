@@ -150,10 +150,11 @@ void flows_check_grants(struct daemon_core *core)
 
 	if (core->loop.now < core->grants_due)
 		return;
-	list_for_each (link, &core->clients.all) {
+	/* A client whose down ring is corrupt leaves the list. */
+	list_for_each_safe (link, &core->clients.all) {
 		struct client *client = container_of(link, struct client, link);
 
-		if (client->is_attached && !client->is_ending)
+		if (client->is_attached)
 			count += direct_rings_check(client, grant_holds, &is_done);
 	}
 	core->grants_checked = core->loop.now + count * GRANT_CHECK_NS;

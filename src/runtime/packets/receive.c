@@ -68,7 +68,7 @@ static bool looks_unreliable(const struct ring_record *record)
 
 /* Whether the record is a message that nobody would retransmit, for a queue pair that lacks only a
  * receive request for it. */
-static bool lacks_only_a_receive(const struct process_runtime *runtime,
+static bool lacks_only_a_receive(const struct process_runtime *runtime, struct channel *channel,
 				 const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
@@ -86,7 +86,8 @@ static bool lacks_only_a_receive(const struct process_runtime *runtime,
 	       opcode_transport(packet.bth.opcode) == qp_transport(qp) && qp->state >= QP_RTR &&
 	       qp->state != QP_ERROR && !receive_queue_first(qp->receive_queue) &&
 	       !qp->responder.has_receive &&
-	       (qp->type != QP_UD || packet.deth.qkey == qp->attributes.qkey);
+	       (qp->type != QP_UD || packet.deth.qkey == qp->attributes.qkey) &&
+	       ring_grant_allows(runtime, channel, record->port, &packet);
 }
 
 /* Whether the record is a SEND to a reliable connection that has no receive request, while the
@@ -128,7 +129,7 @@ static bool waits_for_receive(const struct process_runtime *runtime, struct chan
 {
 	const struct ring_record packet = ud_zcopy_headers(record);
 
-	if (unlikely(lacks_only_a_receive(runtime, &packet)))
+	if (unlikely(lacks_only_a_receive(runtime, channel, &packet)))
 		return rnr_hold_waits(&channel->rnr_hold, ring_position(&channel->in), now);
 	return unlikely(awaits_repost(runtime, record)) &&
 	       rnr_hold_waits_reliable(&channel->rnr_hold, ring_position(&channel->in), now);

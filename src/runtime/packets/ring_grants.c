@@ -66,8 +66,8 @@ static bool look_ahead(const struct process_runtime *runtime, struct channel *ch
 	return true;
 }
 
-bool ring_grant_admits(struct process_runtime *runtime, struct channel *channel, uint16_t port,
-		       const struct packet *packet)
+bool ring_grant_allows(const struct process_runtime *runtime, struct channel *channel,
+		       uint16_t port, const struct packet *packet)
 {
 	const struct packet_grant wanted = {
 		.slid = packet->lrh.slid,
@@ -77,11 +77,17 @@ bool ring_grant_admits(struct process_runtime *runtime, struct channel *channel,
 		.sl = packet->lrh.sl,
 	};
 
-	if (likely(packet_source_admits(&channel->source, &wanted)) ||
-	    (look_ahead(runtime, channel) && packet_source_admits(&channel->source, &wanted)))
-		return true;
-	runtime->drops.not_granted++;
-	return false;
+	return likely(packet_source_admits(&channel->source, &wanted)) ||
+	       (look_ahead(runtime, channel) && packet_source_admits(&channel->source, &wanted));
+}
+
+bool ring_grant_admits(struct process_runtime *runtime, struct channel *channel, uint16_t port,
+		       const struct packet *packet)
+{
+	const bool is_allowed = ring_grant_allows(runtime, channel, port, packet);
+
+	runtime->drops.not_granted += !is_allowed;
+	return is_allowed;
 }
 
 /* A connection that migrates has two addresses for a while. */

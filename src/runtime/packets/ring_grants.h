@@ -25,7 +25,10 @@ void ring_grant_offered(struct process_runtime *runtime, const struct ring_recor
 void ring_grant_revoked(struct process_runtime *runtime, const struct ring_record *record);
 
 /* Whether the peer may send this packet, which is no longer in its reach, to that port
- * (record->port). A packet that it may not send is counted. */
+ * (record->port). */
+MUST_USE bool ring_grant_allows(const struct process_runtime *runtime, struct channel *channel,
+				uint16_t port, const struct packet *packet);
+/* The same; counts a packet that it may not send. */
 MUST_USE bool ring_grant_admits(struct process_runtime *runtime, struct channel *channel,
 				uint16_t port, const struct packet *packet);
 /* Whether the peer may be at the other end of this connection. */
