@@ -275,6 +275,8 @@ const struct subcommand subcommand_up = {
 		"  --prune SECONDS       interval at which multicast members are checked and dead\n"
 		"                        ones removed (default: 600; 0: never)\n"
 		"  --no-offload          send every packet through softibd, hop by hop\n"
+		"  --isolate             programs share no memory but rings of packets, so none\n"
+		"                        can read or overwrite another's registered memory\n"
 		"  --paced               run links at their width and speed instead of as fast as\n"
 		"                        possible; \"softib status\" tells if softibd cannot keep up\n"
 		"  --congestion          start with congestion control: switches mark packets,\n"

@@ -6,6 +6,7 @@
 #include "daemon/client_lifetime.h"
 #include "daemon/core/flow_table.h"
 #include "daemon/packets/delivery.h"
+#include "daemon/packets/flow_resolver.h"
 #include "daemon/packets/ingress.h"
 #include "daemon/packets/packet_capture.h"
 #include "daemon/packets/port_updates.h"
@@ -55,6 +56,7 @@ static time_ns next_deadline(const struct daemon *daemon)
 
 	deadline = time_earlier(deadline, managers_deadline(&daemon->managers));
 	deadline = time_earlier(deadline, delivery_deadline(&daemon->packets));
+	deadline = time_earlier(deadline, daemon->core.grants_due);
 	deadline = time_earlier(deadline, cm_fabric_deadline(&daemon->cm));
 	deadline = time_earlier(deadline, mad_files_deadline(&daemon->mad_files));
 	deadline = time_earlier(deadline, snmp_service_deadline(&daemon->snmp));
@@ -105,6 +107,7 @@ static bool turn(struct daemon *daemon)
 	port_updates_send(&daemon->packets);
 	if (daemon->core.paths_changed)
 		flows_revoke(&daemon->core);
+	flows_check_grants(&daemon->core);
 	clients_publish(&daemon->core);
 	if (has_managers)
 		cm_fabric_publish(&daemon->cm);

@@ -30,6 +30,7 @@ struct daemon_options {
 	struct sm_settings sm;
 	time_ns perf_interval; /* of the performance manager; 0: it sweeps when it is asked */
 	bool offloads;
+	bool isolates;		/* no shared pages, no RMA */
 	unsigned data_vl_count; /* of every port; 0: the default of nodes */
 	bool is_paced;		/* packets take the time that their links' width and speed allow */
 	bool controls_congestion;	    /* congestion control is on from the start */

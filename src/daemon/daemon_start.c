@@ -187,6 +187,7 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 	daemon_core_init(&daemon->core);
 	daemon->core.fabric_name = options->fabric_name;
 	daemon->core.offloads = options->offloads;
+	daemon->core.isolates = options->isolates;
 	daemon->sysfs.folder = daemon->folder.path;
 	daemon->core.loop.now = event_loop_clock();
 	daemon->core.clients.unused_since = daemon->core.loop.now;

@@ -121,6 +121,9 @@ static void take_start_option(enum start_option option, const char *value,
 	case START_OPTION_NO_OFFLOAD:
 		ret_options->offloads = false;
 		break;
+	case START_OPTION_ISOLATE:
+		ret_options->isolates = true;
+		break;
 	case START_OPTION_PACED:
 		ret_options->is_paced = true;
 		/* A packet in a direct ring crosses no link, so it could not be paced. */

@@ -22,7 +22,9 @@
  *     -> "first","count" (blocks of QPN_BLOCK)
  * {"command":"ring","id":N}
  *     -> "outgoing_bytes","incoming_bytes","outgoing","incoming"; descriptors: ring memfd (struct
- *        direct_layout), the peer's exported rkeys, the peer's doorbell
+ *        direct_layout), the peer's doorbell
+ * {"command":"exposure","id":N}
+ *     -> descriptor: exported rkeys of the peer on that ring, if the peer has exposed them
  * {"command":"refuse","id":N}
  *     the program could not keep the ring -> softibd closes it and offers no more
  * {"command":"domain","adapter":I,"device":"0x..","inode":"0x..","opening":0|1|2}
@@ -56,6 +58,7 @@
 #include <stdint.h>
 #include "base/ring.h"
 #include "base/word_ring.h"
+#include "net/transport/packet_source.h"
 #include "net/transport/port_view.h"
 
 enum {
@@ -74,9 +77,11 @@ enum record_kind {
 				from the record; up: word = record_packet_word() */
 	RECORD_RESOLVE = 2,  /* up: struct resolve_request */
 	RECORD_RESOLVED = 3, /* down: struct resolve_answer */
-	RECORD_RING_OFFERED = 4, /* down: record->word = ring id; a peer will send on the ring:
-				    fetch it with "ring" and read it from now on */
-	RECORD_PORT_UPDATE = 5,	 /* down: struct port_update */
+	RECORD_RING_OFFERED = 4,  /* down: record->word = ring id, struct packet_grant; a peer will
+				     send such packets on the ring: fetch it with "ring" and read
+				     it from now on */
+	RECORD_RING_REVOKED = 25, /* down: the same; the peer may not send them any more */
+	RECORD_PORT_UPDATE = 5,	  /* down: struct port_update */
 	/* XRC targets of domains that processes share: record->word = QPN. */
 	RECORD_TARGET_LEASED = 6, /* down: struct xrc_lease, then the state */
 	RECORD_TARGET_PACKET = 7, /* down: as RECORD_PACKET, for a leased target */
@@ -98,6 +103,9 @@ enum record_kind {
 				   *
 				   * enum raw_kind
 				   */
+	RECORD_EXPOSE = 26,  /* up: record->word = ring id; a queue pair is connected to one of the
+				peer, which may map this process's exported rkeys from now on */
+	RECORD_EXPOSED = 27, /* down: the peer has done so: fetch its rkeys with "exposure" */
 	RECORD_RMA_GRANT_REQUEST = 14, /* on direct rings: struct rma_grant_request, then the
 					headers of a packet (ipc/rma_area.h) */
 	RECORD_ZCOPY = 15, /* on direct rings: as RECORD_PACKET, with a struct zcopy_ticket for the

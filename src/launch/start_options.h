@@ -59,6 +59,9 @@
 	       "                        0: it sweeps when softib perf asks)\n") \
 	OPTION(NO_OFFLOAD, "no-offload", no_argument, \
 	       "  --no-offload          every packet goes through softibd, hop by hop\n") \
+	OPTION(ISOLATE, "isolate", no_argument, \
+	       "  --isolate             programs share no memory but their rings: every byte of\n" \
+	       "                        a message is copied through a ring\n") \
 	OPTION(PACED, "paced", no_argument, \
 	       "  --paced               links run at their width and speed, not as fast as they\n" \
 	       "                        can; \"softib status\" says when that does not work out\n") \

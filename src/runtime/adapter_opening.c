@@ -73,6 +73,7 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	adapter->hca.system_image_guid = description->system_image_guid;
 	adapter->hca.is_unprivileged = !adapter->runtime->session->is_privileged;
 	memory_begin_keys(&adapter->hca.memory, (uint32_t)getpid() * KEYS_PER_PROCESS);
+	adapter->hca.environment.adapter_index = description->index;
 	adapter->hca.environment.is_underway = transmit_is_underway;
 	adapter->hca.environment.key_violation = key_violation_note;
 	adapter->hca.environment.end_rma = end_rma;

@@ -49,6 +49,7 @@ void channel_close(struct channel *channel)
 	channel->doorbell = -1;
 	rnr_hold_init(&channel->rnr_hold);
 	channel->release_in = 0;
+	packet_source_release(&channel->source);
 	channel->state = CHANNEL_DEAD;
 }
 

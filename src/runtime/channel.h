@@ -12,6 +12,7 @@
 #include "base/ring.h"
 #include "base/time.h"
 #include "base/word_ring.h"
+#include "net/transport/packet_source.h"
 #include "runtime/zcopy/ud_zcopy_state.h"
 #include "runtime/fast/pingpong_hint.h"
 #include "runtime/packets/rnr_hold.h"
@@ -38,6 +39,8 @@ struct channel {
 	uint32_t id; /* of a direct ring */
 	struct ring_producer out;
 	struct ring_consumer in;
+	struct packet_source source; /* what may come by `in` (runtime/packets/ring_grants.h) */
+	uint64_t grants_read; /* position in the down ring up to which grants were looked for */
 	struct word_producer words_out; /* of a direct channel, as words_in */
 	struct word_consumer words_in;
 	unsigned rounds_with_records; /* for runtime/fast/short_receive.c */
@@ -63,6 +66,8 @@ struct channel {
 	struct rma_area *rma_out;   /* our RMA at the peer */
 	struct rma_area *rma_in;    /* the peer's RMA here */
 	struct rma_peer *peer;	    /* NULL: no RMA is possible there */
+	bool is_exposed;	    /* the peer may map our shared pages */
+	bool has_exposure;	    /* the peer's can be fetched */
 	struct grant_table *grants; /* NULL: the peer has not asked yet */
 	struct pin_table *pins;	    /* runtime/rma/pinned_range.h; NULL: none */
 	bool peer_takes_zcopy;	    /* runtime/zcopy/zcopy_send.h */

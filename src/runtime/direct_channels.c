@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "runtime/runtime_state.h"
 #include "runtime/channel_queues.h"
 #include "runtime/softibd_connection.h"
@@ -16,7 +17,7 @@
 #include "runtime/zcopy/zcopy_send.h"
 #include "runtime/zcopy/ud_zcopy.h"
 
-static struct channel *find_channel(const struct process_runtime *runtime, uint32_t id)
+struct channel *direct_channel_find(const struct process_runtime *runtime, uint32_t id)
 {
 	for (unsigned i = 0; i < runtime->direct.count; i++)
 		if (runtime->direct.channels[i]->id == id)
@@ -30,9 +31,28 @@ static void set_wanted_count(struct process_runtime *runtime, unsigned count)
 	__atomic_store_n(&runtime->direct.wanted_count, count, __ATOMIC_RELAXED);
 }
 
+static void set_exposure_count(struct process_runtime *runtime, unsigned count)
+{
+	__atomic_store_n(&runtime->direct.exposure_count, count, __ATOMIC_RELAXED);
+}
+
+static void forget_exposure(struct process_runtime *runtime, struct channel *channel)
+{
+	if (!channel->has_exposure)
+		return;
+	channel->has_exposure = false;
+	set_exposure_count(runtime, runtime->direct.exposure_count - 1);
+}
+
+bool direct_channels_are_due(const struct process_runtime *runtime)
+{
+	return __atomic_load_n(&runtime->direct.wanted_count, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&runtime->direct.exposure_count, __ATOMIC_RELAXED);
+}
+
 struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id)
 {
-	struct channel *channel = find_channel(runtime, id);
+	struct channel *channel = direct_channel_find(runtime, id);
 
 	if (channel)
 		return channel;
@@ -60,6 +80,7 @@ struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id)
 /* A channel whose peer wrote malformed records keeps its place, so that it is not fetched again. */
 static void bury_channel(struct process_runtime *runtime, struct channel *channel)
 {
+	forget_exposure(runtime, channel);
 	ud_zcopies_close(runtime, channel, runtime_now());
 	rma_target_close(channel);
 	pinned_range_close(runtime, channel);
@@ -102,7 +123,6 @@ bool direct_channels_reap(struct process_runtime *runtime)
 
 struct fetched {
 	int doorbell;
-	int rkey_export_file;
 	void *memory;
 	unsigned outgoing;
 	unsigned incoming;
@@ -125,14 +145,13 @@ static int fetch(struct session *session, uint32_t id, struct fetched *ret_fetch
 	/* A process's ring to itself is written and read in one place. */
 	if (!error)
 		error = answer_number(answer, "incoming", &incoming);
-	if (!error && (outgoing > 1 || incoming > 1 || message.descriptor_count != 3))
+	if (!error && (outgoing > 1 || incoming > 1 || message.descriptor_count != 2))
 		error = -EPROTO;
 	if (!error)
 		error = memory_file_map(message.descriptors[0], direct_layout().total_bytes,
 					&ret_fetched->memory);
 	if (!error) {
-		ret_fetched->rkey_export_file = control_message_take(&message, 1);
-		ret_fetched->doorbell = control_message_take(&message, 2);
+		ret_fetched->doorbell = control_message_take(&message, 1);
 		ret_fetched->outgoing = (unsigned)outgoing;
 		ret_fetched->incoming = (unsigned)incoming;
 	}
@@ -174,9 +193,89 @@ static void open_channel(struct process_runtime *runtime, struct channel *channe
 		(struct rma_area *)(void *)(memory + layout.area_offset[fetched->outgoing]);
 	channel->rma_in =
 		(struct rma_area *)(void *)(memory + layout.area_offset[fetched->incoming]);
-	rma_open(channel, fetched->rkey_export_file);
-	zcopy_open(runtime, channel);
 	flow_table_channel_opened(&runtime->flows, channel, waiting_wake_flow, runtime);
+}
+
+void direct_channel_expose(struct process_runtime *runtime, struct channel *channel)
+{
+	struct channel *softibd = &runtime->softibd;
+
+	if (channel->is_exposed || channel->state == CHANNEL_DEAD || !runtime->rkey_export.header)
+		return;
+
+	struct ring_record *record = ring_reserve(&softibd->out, 0);
+
+	/* The next answer about a flow by this channel tries again. */
+	if (!record)
+		return;
+	record->kind = RECORD_EXPOSE;
+	record->word = channel->id;
+	record->byte_count = 0;
+	ring_commit(&softibd->out, record);
+	publish_later(runtime, softibd);
+	channel->is_exposed = true;
+}
+
+void direct_channel_exposed(struct process_runtime *runtime, uint32_t id)
+{
+	struct channel *channel = direct_channel_find(runtime, id);
+
+	if (!channel || channel->has_exposure || channel->peer || channel->state == CHANNEL_DEAD)
+		return;
+	channel->has_exposure = true;
+	set_exposure_count(runtime, runtime->direct.exposure_count + 1);
+	doorbell_ring(runtime->doorbell);
+}
+
+/* Returns the file; negative: the peer is gone. */
+static int ask_for_exposure(struct session *session, uint32_t id)
+{
+	struct control_message message;
+	json_t *answer;
+	char text[64];
+	int file;
+
+	snprintf(text, sizeof(text), "{\"command\":\"exposure\",\"id\":%u}", id);
+
+	int error = session_ask(session, text, &answer, &message);
+
+	if (error)
+		return error;
+	file = message.descriptor_count == 1 ? control_message_take(&message, 0) : -EPROTO;
+	json_decref(answer);
+	control_message_release(&message);
+	return file;
+}
+
+static void fetch_exposure(struct process_runtime *runtime, struct channel *channel)
+{
+	const uint32_t id = channel->id;
+	int file;
+
+	forget_exposure(runtime, channel);
+	runtime_unlock(runtime);
+	file = ask_for_exposure(runtime->session, id);
+	runtime_lock(runtime);
+	/* Open channels may have been dropped meanwhile. */
+	channel = direct_channel_find(runtime, id);
+	if (file >= 0 && channel && channel->state == CHANNEL_OPEN && !channel->peer) {
+		rma_open(channel, file);
+		zcopy_open(runtime, channel);
+	} else if (file >= 0) {
+		close(file);
+	}
+}
+
+static void fetch_exposures(struct process_runtime *runtime)
+{
+	for (unsigned i = 0; runtime->direct.exposure_count && i < runtime->direct.count; i++) {
+		struct channel *channel = runtime->direct.channels[i];
+
+		if (channel->state != CHANNEL_OPEN || !channel->has_exposure)
+			continue;
+		fetch_exposure(runtime, channel);
+		i = (unsigned)-1;
+	}
 }
 
 void direct_channels_fetch(struct process_runtime *runtime)
@@ -205,4 +304,5 @@ void direct_channels_fetch(struct process_runtime *runtime)
 		/* Other channels may have come and gone meanwhile. */
 		i = (unsigned)-1;
 	}
+	fetch_exposures(runtime);
 }

@@ -9,11 +9,20 @@
 struct process_runtime;
 struct channel;
 
+/* The channel of that id; NULL: there is none. */
+struct channel *direct_channel_find(const struct process_runtime *runtime, uint32_t id);
 /* The channel of that id, or a new one that the progress thread will fetch; NULL: out of memory. */
 struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id);
 
-/* Fetches wanted channels from softibd. Only the progress thread calls it. Releases the lock while
- * it asks. */
+/* A queue pair is connected to one of the peer's: the peer may map our shared pages from now on. */
+void direct_channel_expose(struct process_runtime *runtime, struct channel *channel);
+/* The peer on this ring has done so: the progress thread will fetch them. */
+void direct_channel_exposed(struct process_runtime *runtime, uint32_t id);
+
+/* Whether there is anything to fetch; needs no lock. */
+bool direct_channels_are_due(const struct process_runtime *runtime);
+/* Fetches wanted channels, and shared pages, from softibd. Only the progress thread calls it.
+ * Releases the lock while it asks. */
 void direct_channels_fetch(struct process_runtime *runtime);
 
 /* Closes rings whose peer wrote malformed records, and rings that softibd closed once they are read

@@ -44,6 +44,7 @@ struct flow {
 	enum flow_state state;
 	uint8_t hold_count;	   /* in a row */
 	uint8_t fabric_count;	   /* answers "relay, for now" in a row */
+	bool is_connection;	   /* a queue pair of this flow is connected to the destination */
 	uint16_t destination_port; /* goes into the records of a direct ring */
 	uint32_t mtu;		   /* bytes */
 	uint32_t destination_qpn;  /* of the packet that asked */

@@ -125,6 +125,7 @@ static int create(struct session *session, struct process_runtime **ret_runtime)
 	list_init(&runtime->unpublished);
 	list_init(&runtime->zcopy_channels);
 	channel_init(&runtime->softibd, 0);
+	runtime->softibd.source = packet_source_fabric;
 
 	int error = attach(runtime);
 

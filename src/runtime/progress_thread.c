@@ -131,7 +131,7 @@ static bool arm(struct process_runtime *runtime)
 	for (unsigned i = 0; i < runtime->adapter_limit; i++)
 		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
 			has_more |= hca_ready_first(&runtime->adapters[i]->hca) != NULL;
-	return !has_more && runtime->direct.wanted_count == 0;
+	return !has_more && !direct_channels_are_due(runtime);
 }
 
 static void disarm(struct process_runtime *runtime)
@@ -148,7 +148,7 @@ static void work(struct process_runtime *runtime)
 	bool is_done = false;
 
 	for (unsigned round = 0; round < ROUNDS_PER_WAKE && !is_done; round++) {
-		if (runtime->direct.wanted_count)
+		if (direct_channels_are_due(runtime))
 			direct_channels_fetch(runtime);
 		is_done = !runtime_progress(runtime, runtime_now());
 	}
@@ -205,7 +205,7 @@ static time_ns sleep_time(struct progress_thread *thread, time_ns now)
 
 static void fetch_wanted(struct process_runtime *runtime)
 {
-	if (!__atomic_load_n(&runtime->direct.wanted_count, __ATOMIC_RELAXED))
+	if (!direct_channels_are_due(runtime))
 		return;
 	runtime_lock(runtime);
 	direct_channels_fetch(runtime);

@@ -97,6 +97,7 @@ struct direct_channels {
 	unsigned count, capacity;
 	unsigned wanted_count; /* atomic: channels to be fetched; while there are any, the down ring
 				  is not read */
+	unsigned exposure_count; /* atomic: shared pages of peers to be fetched */
 };
 
 /* Pages that are pinned for peers: runtime/rma/pinned_range.h. */
@@ -132,8 +133,9 @@ struct xrc_debts {
 
 /* Records that came to nothing. */
 struct drop_counts {
-	uint64_t discarded; /* packets discarded for stalled consumers or for their size */
-	uint64_t malformed; /* records that were not valid packets */
+	uint64_t discarded;   /* packets discarded for stalled consumers or for their size */
+	uint64_t malformed;   /* records that were not valid packets */
+	uint64_t not_granted; /* packets that their sender may not send here */
 };
 
 /* The progress thread, and how the program polls: runtime/progress_thread.h. */

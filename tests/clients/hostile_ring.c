@@ -19,26 +19,13 @@
 #include "base/ring_payloads.h"
 #include "base/time.h"
 #include "ipc/doorbell.h"
-#include "runtime/channel.h"
-#include "ipc/control_socket.h"
-#include "ipc/memory_file.h"
-#include "ipc/protocol.h"
+#include "hostile_attacker.h"
 #include "net/link/frame.h"
 #include "wire/lrh.h"
 #include "wire/opcode.h"
 #include "wire/packet.h"
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);  \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
-
 enum {
-	ANSWER_MS = 60000,
-	ADAPTER_PORT = 1, /* adapter 0, port 1 */
 	BODY_BYTES_MAX = 4200,
 	CONNECTIONS = 200,
 	PACKETS = 20000,
@@ -46,107 +33,6 @@ enum {
 	RUNS = 500, /* per connection */
 	LIDS = 65536,
 };
-
-struct attacker {
-	int socket;
-	uint8_t *memory;
-	struct ring_producer up;
-	struct ring_consumer down;
-	int own_doorbell, softibd_doorbell;
-	uint16_t own_lid, victim_lid;
-	uint32_t victim_qpn;
-	struct random random;
-};
-
-static const char *socket_path, *host_name;
-
-static int ask(struct attacker *attacker, const char *text, struct control_message *ret_message)
-{
-	int error = control_ask(attacker->socket, text, ANSWER_MS, ret_message);
-
-	CHECK(error != -ETIMEDOUT);
-	return error;
-}
-
-static void ask_and_forget(struct attacker *attacker, const char *text)
-{
-	struct control_message message;
-
-	CHECK(ask(attacker, text, &message) == 0);
-	CHECK(strstr(message.text, "\"ok\":true"));
-	control_message_release(&message);
-}
-
-static void map_rings(struct attacker *attacker)
-{
-	struct process_layout layout = process_layout();
-	struct control_message message;
-	void *memory;
-
-	CHECK(ask(attacker, "{\"command\":\"attach\"}", &message) == 0);
-	CHECK(message.descriptor_count == 5);
-	CHECK(memory_file_map(message.descriptors[1], layout.total_bytes, &memory) == 0);
-	attacker->memory = memory;
-	attacker->own_doorbell = dup(message.descriptors[3]);
-	attacker->softibd_doorbell = dup(message.descriptors[4]);
-	control_message_release(&message);
-	ring_producer_init(&attacker->up, attacker->memory + layout.up_offset, PROCESS_RING_BYTES);
-	ring_consumer_init(&attacker->down, attacker->memory + layout.down_offset,
-			   PROCESS_RING_BYTES);
-}
-
-static void learn_own_lid(struct attacker *attacker)
-{
-	const struct ring_record *record = ring_next(&attacker->down);
-	struct port_update update;
-
-	CHECK(record && record->kind == RECORD_PORT_UPDATE);
-	memcpy(&update, record->body, sizeof(update));
-	attacker->own_lid = update.view.lid;
-	CHECK(attacker->own_lid != 0);
-}
-
-static void attach(struct attacker *attacker)
-{
-	char hello[256];
-
-	attacker->socket = control_connect_path(socket_path);
-	CHECK(attacker->socket >= 0);
-	snprintf(hello, sizeof(hello),
-		 "{\"command\":\"hello\",\"version\":%d,\"host\":\"%s\",\"pid\":%d,\"kind\":"
-		 "\"program\"}",
-		 PROTOCOL_VERSION, host_name, (int)getpid());
-	ask_and_forget(attacker, hello);
-	map_rings(attacker);
-	ask_and_forget(attacker, "{\"command\":\"port\",\"adapter\":0}");
-	ask_and_forget(attacker, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}");
-	learn_own_lid(attacker);
-}
-
-static void leave(struct attacker *attacker)
-{
-	munmap(attacker->memory, process_layout().total_bytes);
-	close(attacker->own_doorbell);
-	close(attacker->softibd_doorbell);
-	close(attacker->socket);
-}
-
-static bool is_cut_off(const struct attacker *attacker, int wait_ms)
-{
-	struct pollfd item = {.fd = attacker->socket, .events = POLLRDHUP};
-
-	return poll(&item, 1, wait_ms) == 1;
-}
-
-static bool is_served(struct attacker *attacker)
-{
-	struct control_message message;
-
-	if (ask(attacker, "{\"command\":\"status\"}", &message) != 0)
-		return false;
-	control_message_release(&message);
-	return true;
-}
 
 static bool one_in(struct attacker *attacker, unsigned count)
 {
@@ -218,29 +104,21 @@ static bool make_room(struct attacker *attacker, struct ring_producer *producer,
 		if (ring_room(producer) > 4 * BODY_BYTES_MAX)
 			return true;
 		doorbell_ring(doorbell);
-		if (producer->is_corrupt || is_cut_off(attacker, 1))
+		if (producer->is_corrupt || attacker_is_cut_off(attacker, 1))
 			return false;
 	}
 	return false;
-}
-
-static struct ring_record *reserve(struct ring_producer *producer, uint32_t byte_count)
-{
-	struct ring_record *record = ring_reserve(producer, byte_count);
-
-	CHECK(record);
-	return record;
 }
 
 /* Records of any kind, port, count and length: softibd must end this client, and only this one. */
 static void attack_records(struct attacker *attacker)
 {
 	for (unsigned connection = 0; connection < CONNECTIONS; connection++) {
-		attach(attacker);
+		attacker_attach(attacker);
 		for (unsigned i = 0; i < 16; i++) {
 			uint32_t byte_count =
 				(uint32_t)random_below(&attacker->random, BODY_BYTES_MAX);
-			struct ring_record *record = reserve(&attacker->up, byte_count);
+			struct ring_record *record = attacker_reserve(&attacker->up, byte_count);
 
 			fill_with_noise(attacker, record->body, byte_count);
 			record->kind = (uint16_t)(1 + random_below(&attacker->random, 7));
@@ -252,8 +130,8 @@ static void attack_records(struct attacker *attacker)
 		}
 		publish(attacker, &attacker->up, attacker->softibd_doorbell);
 		doorbell_ring(attacker->softibd_doorbell);
-		CHECK(is_cut_off(attacker, ANSWER_MS));
-		leave(attacker);
+		CHECK(attacker_is_cut_off(attacker, ANSWER_MS));
+		attacker_leave(attacker);
 	}
 }
 
@@ -263,7 +141,7 @@ static void attack_words(struct attacker *attacker)
 	struct process_layout layout = process_layout();
 
 	for (unsigned connection = 0; connection < CONNECTIONS; connection++) {
-		attach(attacker);
+		attacker_attach(attacker);
 
 		struct ring_shared *up =
 			(struct ring_shared *)(attacker->memory + layout.up_offset);
@@ -286,21 +164,21 @@ static void attack_words(struct attacker *attacker)
 		down->closed = up->closed = (uint32_t)random_next(&attacker->random);
 		doorbell_ring(attacker->softibd_doorbell);
 		/* A tail of zero, or noise that reads as fillers, may pass. */
-		if (!is_cut_off(attacker, 50))
-			CHECK(is_served(attacker));
-		leave(attacker);
+		if (!attacker_is_cut_off(attacker, 50))
+			CHECK(attacker_is_served(attacker));
+		attacker_leave(attacker);
 	}
 }
 
 /* Malformed packets from one client that stays: each is dropped, and none ends the client. */
 static void attack_packets(struct attacker *attacker)
 {
-	attach(attacker);
+	attacker_attach(attacker);
 	for (unsigned i = 0; i < PACKETS; i++) {
 		if (ring_room(&attacker->up) <= 4 * BODY_BYTES_MAX)
 			CHECK(make_room(attacker, &attacker->up, attacker->softibd_doorbell));
 
-		struct ring_record *record = reserve(&attacker->up, PACKET_BYTES_MAX);
+		struct ring_record *record = attacker_reserve(&attacker->up, PACKET_BYTES_MAX);
 
 		record->byte_count = write_packet(attacker, record->body);
 		record->kind = RECORD_PACKET;
@@ -309,20 +187,21 @@ static void attack_packets(struct attacker *attacker)
 		ring_commit(&attacker->up, record);
 		publish(attacker, &attacker->up, attacker->softibd_doorbell);
 	}
-	CHECK(is_served(attacker));
-	leave(attacker);
+	CHECK(attacker_is_served(attacker));
+	attacker_leave(attacker);
 }
 
 /* Bytes that change while softibd looks at them. */
 static void attack_race(struct attacker *attacker)
 {
 	for (unsigned connection = 0; connection < 20; connection++) {
-		attach(attacker);
+		attacker_attach(attacker);
 		for (unsigned i = 0; i < 500 && !attacker->up.is_corrupt; i++) {
 			if (!make_room(attacker, &attacker->up, attacker->softibd_doorbell))
 				break;
 
-			struct ring_record *record = reserve(&attacker->up, PACKET_BYTES_MAX);
+			struct ring_record *record =
+				attacker_reserve(&attacker->up, PACKET_BYTES_MAX);
 			uint8_t *header = record->body - RING_ALIGNMENT;
 
 			record->byte_count = write_packet(attacker, record->body);
@@ -335,42 +214,8 @@ static void attack_race(struct attacker *attacker)
 				header[random_below(&attacker->random, 64)] =
 					(uint8_t)random_next(&attacker->random);
 		}
-		leave(attacker);
+		attacker_leave(attacker);
 	}
-}
-
-static void put_question(struct attacker *attacker, uint32_t id, uint16_t dlid, uint32_t qpn)
-{
-	struct resolve_request request = {
-		.request_id = id,
-		.destination_qpn = qpn,
-		.dlid = dlid,
-		.pkey = 0xffff,
-		.source_port = ADAPTER_PORT,
-	};
-	struct ring_record *record = reserve(&attacker->up, sizeof(request));
-
-	record->kind = RECORD_RESOLVE;
-	record->port = ADAPTER_PORT;
-	memcpy(record->body, &request, sizeof(request));
-	ring_commit(&attacker->up, record);
-}
-
-static uint32_t read_answers(struct attacker *attacker, struct resolve_answer *ret_last)
-{
-	const struct ring_record *record;
-	uint32_t count = 0;
-
-	while ((record = ring_next(&attacker->down))) {
-		if (record->kind != RECORD_RESOLVED)
-			continue;
-		memcpy(ret_last, record->body, sizeof(*ret_last));
-		count++;
-	}
-	CHECK(!attacker->down.is_corrupt);
-	if (ring_release(&attacker->down))
-		doorbell_ring(attacker->softibd_doorbell);
-	return count;
 }
 
 /* A question about every possible LID; the answers stay unread as long as there is room. */
@@ -379,59 +224,21 @@ static void attack_questions(struct attacker *attacker)
 	struct resolve_answer answer;
 	uint32_t asked = 0, answered = 0;
 
-	attach(attacker);
+	attacker_attach(attacker);
 	for (unsigned tries = 0; answered < LIDS; tries++) {
 		CHECK(tries < LIDS);
 		while (asked < LIDS && ring_room(&attacker->up) > 4 * BODY_BYTES_MAX) {
-			put_question(attacker, asked, (uint16_t)asked, some_qpn(attacker));
+			attacker_put_question(attacker, asked, (uint16_t)asked, some_qpn(attacker));
 			asked++;
 		}
 		publish(attacker, &attacker->up, attacker->softibd_doorbell);
 		doorbell_ring(attacker->softibd_doorbell);
-		CHECK(!is_cut_off(attacker, 1));
+		CHECK(!attacker_is_cut_off(attacker, 1));
 		if (asked == LIDS || ring_room(&attacker->up) <= 4 * BODY_BYTES_MAX)
-			answered += read_answers(attacker, &answer);
+			answered += attacker_read_answers(attacker, &answer);
 	}
-	CHECK(is_served(attacker));
-	leave(attacker);
-}
-
-struct direct {
-	void *memory;
-	int doorbell;
-	struct ring_producer out;
-	struct ring_shared *in;
-};
-
-static void get_ring(struct attacker *attacker, struct direct *ret_direct)
-{
-	struct direct_layout layout = direct_layout();
-	struct resolve_answer answer = {.verdict = RESOLVED_FABRIC};
-	struct control_message message;
-	char text[64];
-
-	for (unsigned tries = 0; answer.verdict != RESOLVED_DIRECT; tries++) {
-		CHECK(tries < ANSWER_MS);
-		put_question(attacker, 0, attacker->victim_lid, attacker->victim_qpn);
-		publish(attacker, &attacker->up, attacker->softibd_doorbell);
-		doorbell_ring(attacker->softibd_doorbell);
-		CHECK(!is_cut_off(attacker, 1));
-		read_answers(attacker, &answer);
-	}
-	snprintf(text, sizeof(text), "{\"command\":\"ring\",\"id\":%u}", answer.ring_id);
-	CHECK(ask(attacker, text, &message) == 0);
-	CHECK(message.descriptor_count == 3);
-	CHECK(memory_file_map(message.descriptors[0], layout.total_bytes, &ret_direct->memory) ==
-	      0);
-	ret_direct->doorbell = dup(message.descriptors[2]);
-
-	bool is_first = strstr(message.text, "\"outgoing\":0") != NULL;
-	uint8_t *bytes = ret_direct->memory;
-
-	ring_producer_init(&ret_direct->out, bytes + layout.offset[is_first ? 0 : 1],
-			   DIRECT_RING_BYTES);
-	ret_direct->in = (struct ring_shared *)(bytes + layout.offset[is_first ? 1 : 0]);
-	control_message_release(&message);
+	CHECK(attacker_is_served(attacker));
+	attacker_leave(attacker);
 }
 
 static void send_trains(struct attacker *attacker, struct direct *direct, unsigned count)
@@ -441,7 +248,7 @@ static void send_trains(struct attacker *attacker, struct direct *direct, unsign
 		    !make_room(attacker, &direct->out, direct->doorbell))
 			return; /* the victim has had enough */
 
-		struct ring_record *record = reserve(&direct->out, PACKET_BYTES_MAX);
+		struct ring_record *record = attacker_reserve(&direct->out, PACKET_BYTES_MAX);
 
 		record->byte_count = write_packet(attacker, record->body);
 		record->kind = (uint16_t)(one_in(attacker, 16) ? random_next(&attacker->random) | 1
@@ -462,8 +269,8 @@ static void attack_direct(struct attacker *attacker)
 	for (unsigned connection = 0; connection < DIRECT_CONNECTIONS; connection++) {
 		struct direct direct;
 
-		attach(attacker);
-		get_ring(attacker, &direct);
+		attacker_attach(attacker);
+		attacker_get_ring(attacker, &direct);
 		send_trains(attacker, &direct, PACKETS / DIRECT_CONNECTIONS);
 		/* As many rings as its doorbell can count. */
 		uint64_t rings = UINT64_MAX - 1;
@@ -485,10 +292,9 @@ static void attack_direct(struct attacker *attacker)
 			break;
 		}
 		doorbell_ring(direct.doorbell);
-		munmap(direct.memory, direct_layout().total_bytes);
-		close(direct.doorbell);
-		CHECK(is_served(attacker));
-		leave(attacker);
+		direct_close(&direct);
+		CHECK(attacker_is_served(attacker));
+		attacker_leave(attacker);
 	}
 }
 
@@ -518,7 +324,7 @@ static void put_template(struct attacker *attacker, struct direct *direct)
 	uint32_t byte_count =
 		(uint32_t)(one_in(attacker, 8) ? random_below(&attacker->random, BODY_BYTES_MAX)
 					       : random_below(&attacker->random, 64));
-	struct ring_record *record = reserve(&direct->out, byte_count);
+	struct ring_record *record = attacker_reserve(&direct->out, byte_count);
 
 	fill_with_noise(attacker, record->body, byte_count);
 	if (byte_count >= LRH_BYTES + BTH_BYTES && !one_in(attacker, 8))
@@ -570,8 +376,8 @@ static void attack_bursts(struct attacker *attacker)
 	for (unsigned connection = 0; connection < DIRECT_CONNECTIONS; connection++) {
 		struct direct direct;
 
-		attach(attacker);
-		get_ring(attacker, &direct);
+		attacker_attach(attacker);
+		attacker_get_ring(attacker, &direct);
 		CHECK(direct.out.stamp_seed);
 		put_payload_records(attacker, &direct); /* without a template */
 		for (unsigned i = 0; i < RUNS; i++) {
@@ -587,10 +393,9 @@ static void attack_bursts(struct attacker *attacker)
 		}
 		write_stamps(attacker, &direct);
 		doorbell_ring(direct.doorbell);
-		CHECK(is_served(attacker));
-		munmap(direct.memory, direct_layout().total_bytes);
-		close(direct.doorbell);
-		leave(attacker);
+		CHECK(attacker_is_served(attacker));
+		direct_close(&direct);
+		attacker_leave(attacker);
 	}
 }
 
@@ -609,8 +414,8 @@ int main(int argument_count, char **arguments)
 	unsigned lid;
 
 	CHECK(argument_count == 6);
-	socket_path = arguments[1];
-	host_name = arguments[2];
+	attacker.socket_path = arguments[1];
+	attacker.host_name = arguments[2];
 	attacker.random = random_seeded(strtoull(arguments[4], NULL, 0));
 
 	FILE *file = fopen(arguments[5], "r");

@@ -289,7 +289,8 @@ static size_t damage(struct input *input, uint8_t *bytes, size_t byte_count)
 static bool deliver_fast(struct target *target, const uint8_t *bytes, size_t byte_count)
 {
 	return byte_count >= FAST_HEADER_BYTES && get_be24(bytes + LRH_BYTES + 5) == QPN &&
-	       fast_receive(&target->qp, target->now, 1, bytes, (uint32_t)byte_count);
+	       fast_receive(&target->qp, target->now, 1, &packet_source_fabric, bytes,
+			    (uint32_t)byte_count);
 }
 
 static void deliver(struct target *target, const uint8_t *bytes, size_t byte_count)

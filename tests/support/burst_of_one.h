@@ -10,7 +10,8 @@
 static inline bool receive_burst_of_one(struct qp *qp, time_ns now, uint8_t port_number,
 					const uint8_t *packet, uint32_t byte_count)
 {
-	struct rx_burst burst = rx_burst_begin(qp, now, port_number, packet, byte_count, 1);
+	struct rx_burst burst =
+		rx_burst_begin(qp, now, port_number, &packet_source_fabric, packet, byte_count, 1);
 	const bool is_taken =
 		burst.count_max && rx_burst_take(&burst, packet + burst.arrival.payload_offset);
 

@@ -247,14 +247,28 @@ static void run_ring(struct client *client, const json_t *request, struct reply 
 		return;
 	}
 	ret_reply->descriptors[0] = share.memory_file;
-	ret_reply->descriptors[1] = share.peer_rkey_export;
-	ret_reply->descriptors[2] = doorbell_copy(share.peer_doorbell);
-	ret_reply->descriptor_count = 3;
-	ret_reply->given_from = 2;
+	ret_reply->descriptors[1] = doorbell_copy(share.peer_doorbell);
+	ret_reply->descriptor_count = 2;
+	ret_reply->given_from = 1;
 	ret_reply->ring_shared = (uint32_t)id;
 	reply_ok(ret_reply, json_pack("{s:i, s:i, s:i, s:i}", "outgoing_bytes", DIRECT_RING_BYTES,
 				      "incoming_bytes", DIRECT_RING_BYTES, "outgoing",
 				      (int)share.outgoing, "incoming", (int)share.incoming));
+}
+
+static void run_exposure(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	json_int_t id = json_integer_value(json_object_get(request, "id"));
+	int file;
+
+	if (!client->is_attached || id < 1 || id > UINT32_MAX ||
+	    direct_ring_exposure(client, (uint32_t)id, &file) != 0) {
+		reply_error(ret_reply, ENOENT, "no such ring, or no shared memory with it");
+		return;
+	}
+	ret_reply->descriptors[0] = file;
+	ret_reply->descriptor_count = 1;
+	reply_ok(ret_reply, json_object());
 }
 
 static void run_refuse(struct client *client, const json_t *request, struct reply *ret_reply)
@@ -270,6 +284,7 @@ static void run_refuse(struct client *client, const json_t *request, struct repl
 }
 
 const struct command program_commands[] = {
-	{"hello", run_hello}, {"attach", run_attach}, {"port", run_port}, {"qpns", run_qpns},
-	{"ring", run_ring},   {"refuse", run_refuse}, {NULL, NULL},
+	{"hello", run_hello},	    {"attach", run_attach}, {"port", run_port},
+	{"qpns", run_qpns},	    {"ring", run_ring},	    {"refuse", run_refuse},
+	{"exposure", run_exposure}, {NULL, NULL},
 };

@@ -58,7 +58,7 @@ struct ring_record *client_reserve(struct client *client, uint32_t byte_count)
 		       : NULL;
 }
 
-static void publish(struct client *client)
+void client_publish(struct client *client)
 {
 	if (ring_publish(&client->rings.down))
 		doorbell_ring(client->rings.down_doorbell);
@@ -68,7 +68,7 @@ void client_commit(struct client *client, struct ring_record *record)
 {
 	ring_commit(&client->rings.down, record);
 	if (client->rings.down.tail - client->rings.down.published >= PUBLISH_BYTES)
-		publish(client);
+		client_publish(client);
 	else if (!list_is_linked(&client->rings.unpublished_link))
 		list_append(&client->core->clients.unpublished, &client->rings.unpublished_link);
 }
@@ -99,6 +99,6 @@ void clients_publish(struct daemon_core *core)
 		struct client *client = container_of(link, struct client, rings.unpublished_link);
 
 		list_remove(link);
-		publish(client);
+		client_publish(client);
 	}
 }

@@ -123,7 +123,9 @@ void client_commit(struct client *client, struct ring_record *record);
 /* Sends a record without packets. false: no room; the client will ring. */
 MUST_USE bool client_send_record(struct client *client, enum record_kind kind, unsigned port,
 				 uint32_t word, const void *body, uint32_t byte_count);
-/* Publishes every committed record, and rings clients that sleep. */
+/* Publishes the committed records of this client, before those of others; and those of all. Rings
+ * clients that sleep. */
+void client_publish(struct client *client);
 void clients_publish(struct daemon_core *core);
 
 #endif

@@ -6,7 +6,7 @@
 
 void daemon_core_init(struct daemon_core *core)
 {
-	*core = (struct daemon_core){.loop.epoll = -1};
+	*core = (struct daemon_core){.loop.epoll = -1, .grants_due = TIME_NEVER};
 	client_table_init(&core->clients);
 	accounts_init(&core->accounts);
 	fair_shares_init(&core->shares);

@@ -30,7 +30,10 @@ struct daemon_core {
 	struct fabric_page *page;      /* the generation word and counts that programs map */
 	bool offloads;		       /* programs may exchange packets by direct rings */
 	struct list changed_endpoints; /* whose programs have not been told of a port change yet */
+	bool isolates;		       /* programs may not map each other's memory */
 	bool paths_changed;	       /* the generation word has to be advanced */
+	time_ns grants_due;	/* when to check the grants of direct rings; TIME_NEVER: not */
+	time_ns grants_checked; /* not before this time */
 	/* A MAD, an IPoIB packet or a control message came that a manager or agent may have to
 	 * answer. */
 	bool managers_have_news;

@@ -225,4 +225,8 @@ void flows_revoke(struct daemon_core *core)
 	core->paths_changed = false;
 	flows_fold_all(core);
 	__atomic_add_fetch(&core->page->generation, 1, __ATOMIC_RELEASE);
+	if (core->grants_due == TIME_NEVER)
+		core->grants_due = core->loop.now + FLOW_GRACE_NS > core->grants_checked
+					   ? core->loop.now + FLOW_GRACE_NS
+					   : core->grants_checked;
 }

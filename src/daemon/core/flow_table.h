@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/time.h"
 #include "ipc/protocol.h"
 
 struct client;
@@ -43,8 +44,13 @@ typedef void (*direct_flow_visitor)(void *context, const struct client *client, 
 void flows_for_each_direct(const struct daemon_core *core, direct_flow_visitor visit,
 			   void *context);
 
+/* Programs have stopped to use their flows so long after the generation changed, unless they do not
+ * mean to, or have no processor. */
+#define FLOW_GRACE_NS MILLISECONDS(20)
+
 /* Folds the counters of every flow, then advances the generation word, which makes programs resolve
- * their flows again. */
+ * their flows again. After FLOW_GRACE_NS their peers are told too
+ * (daemon/packets/flow_resolver.h). */
 void flows_revoke(struct daemon_core *core);
 
 #endif

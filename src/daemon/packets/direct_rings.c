@@ -15,12 +15,18 @@
 #include "ipc/doorbell.h"
 #include "ipc/memory_file.h"
 
+enum { GRANTS_AT_FIRST = 4 };
+
 struct direct_end {
 	struct list link; /* client->direct_ends */
 	struct client *client;
 	struct direct_ring *ring;
 	bool has_been_told; /* by an offer, or by the answer to its own resolve request */
 	bool was_fetched;
+	bool exposes; /* its peer may map its exported rkeys */
+	/* What the other end may send to this one. */
+	struct ring_grant *grants;
+	unsigned grant_count, grant_capacity;
 };
 
 /* ends[0] is the process with the lower id. A process's ring to itself has one end, ends[0], and
@@ -153,17 +159,90 @@ static int make_ring(struct client *a, struct client *b, struct direct_ring **re
 	return 0;
 }
 
-static int offer(struct direct_ring *ring, struct direct_end *end)
+static struct ring_grant *find_grant(const struct direct_end *end, const struct ring_grant *grant)
 {
-	if (end->has_been_told)
+	for (unsigned i = 0; i < end->grant_count; i++)
+		if (end->grants[i].source_port == grant->source_port &&
+		    packet_grants_are_equal(&end->grants[i].packets, &grant->packets))
+			return &end->grants[i];
+	return NULL;
+}
+
+static int make_room(struct direct_end *end)
+{
+	const unsigned capacity = end->grant_capacity ? end->grant_capacity * 2 : GRANTS_AT_FIRST;
+
+	if (end->grant_count < end->grant_capacity)
 		return 0;
-	if (!client_send_record(end->client, RECORD_RING_OFFERED, 0, ring->id, NULL, 0))
+	if (end->grant_count == PACKET_GRANTS_MAX)
+		return -ENOSPC;
+
+	struct ring_grant *grants = realloc(end->grants, capacity * sizeof(*grants));
+
+	if (!grants)
+		return -ENOMEM;
+	end->grants = grants;
+	end->grant_capacity = capacity;
+	return 0;
+}
+
+static bool tell(const struct direct_end *end, enum record_kind kind,
+		 const struct packet_grant *grant)
+{
+	return client_send_record(end->client, kind, 0, end->ring->id, grant, sizeof(*grant));
+}
+
+/* The end hears of the grant before the source hears of the ring, so that it finds the grant for
+ * the first packet. */
+static int offer(struct direct_end *end, const struct ring_grant *grant)
+{
+	struct ring_grant *known = find_grant(end, grant);
+
+	if (known) {
+		known->is_ending = false;
+		return 0;
+	}
+
+	int error = make_room(end);
+
+	if (error)
+		return error;
+	if (!tell(end, RECORD_RING_OFFERED, &grant->packets))
 		return -EAGAIN;
+	client_publish(end->client);
+	end->grants[end->grant_count++] = *grant;
 	end->has_been_told = true;
 	return 0;
 }
 
-int direct_ring_between(struct client *source, struct client *destination, uint32_t *ret_id)
+unsigned direct_rings_check(struct client *destination, ring_grant_holds holds, bool *ret_is_done)
+{
+	unsigned count = 0;
+
+	list_for_each (link, &destination->direct_ends) {
+		struct direct_end *end = container_of(link, struct direct_end, link);
+		struct direct_ring *ring = end->ring;
+		struct client *source =
+			ring->ends[ring->end_count - 1 - side_of(ring, destination)].client;
+
+		for (unsigned i = end->grant_count; i-- > 0; count++) {
+			struct ring_grant *grant = &end->grants[i];
+
+			/* What a process sent before it ended may still be received. */
+			grant->is_ending |= source && !holds(source, destination, grant);
+			if (!grant->is_ending)
+				continue;
+			if (tell(end, RECORD_RING_REVOKED, &grant->packets))
+				*grant = end->grants[--end->grant_count];
+			else
+				*ret_is_done = false;
+		}
+	}
+	return count;
+}
+
+int direct_ring_between(struct client *source, struct client *destination,
+			const struct ring_grant *grant, uint32_t *ret_id)
 {
 	struct direct_ring *ring = find_peer(source, destination);
 
@@ -177,7 +256,7 @@ int direct_ring_between(struct client *source, struct client *destination, uint3
 			return error;
 	}
 
-	int error = offer(ring, end_of(ring, destination));
+	int error = offer(end_of(ring, destination), grant);
 
 	if (error)
 		return error;
@@ -200,16 +279,47 @@ int direct_ring_share(struct client *client, uint32_t id, struct direct_share *r
 
 	*ret_share = (struct direct_share){.memory_file = ring->memory_file,
 					   .peer_doorbell = peer->rings.down_doorbell,
-					   .peer_rkey_export = peer->rings.rkey_export_file,
 					   .outgoing = side,
 					   .incoming = other};
 	return 0;
 }
 
+static struct direct_end *peer_of(struct direct_ring *ring, const struct client *client)
+{
+	return &ring->ends[ring->end_count - 1 - side_of(ring, client)];
+}
+
+int direct_ring_expose(struct client *client, uint32_t id)
+{
+	struct direct_ring *ring = find_ring(client, id);
+	struct direct_end *end = ring ? end_of(ring, client) : NULL;
+
+	/* The peer may have ended meanwhile. */
+	if (!ring || end->exposes || !peer_of(ring, client)->client || client->core->isolates)
+		return 0;
+	if (!client_send_record(peer_of(ring, client)->client, RECORD_EXPOSED, 0, id, NULL, 0))
+		return -EAGAIN;
+	end->exposes = true;
+	return 0;
+}
+
+int direct_ring_exposure(struct client *client, uint32_t id, int *ret_file)
+{
+	struct direct_ring *ring = find_ring(client, id);
+	const struct direct_end *peer = ring ? peer_of(ring, client) : NULL;
+
+	if (!peer || !peer->client || !peer->exposes)
+		return -ENOENT;
+	*ret_file = peer->client->rings.rkey_export_file;
+	return 0;
+}
+
 static void destroy_ring(struct direct_ring *ring)
 {
-	for (unsigned index = 0; index < ring->end_count; index++)
+	for (unsigned index = 0; index < ring->end_count; index++) {
 		list_remove(&ring->ends[index].link);
+		free(ring->ends[index].grants);
+	}
 	close(ring->memory_file);
 	give_ring(ring->asker, ring->offered);
 	account_release(ring->asker);
@@ -247,7 +357,7 @@ static void mark_closed(const struct direct_ring *ring)
  * fetched the ring yet. */
 static void close_ring(struct direct_ring *ring, const struct client *client)
 {
-	struct direct_end *peer = &ring->ends[ring->end_count - 1 - side_of(ring, client)];
+	struct direct_end *peer = peer_of(ring, client);
 
 	mark_closed(ring);
 	/* Wakes a peer that sleeps; a peer whose doorbell is full is awake already. */

@@ -4,27 +4,47 @@
 #ifndef SOFTIB_DAEMON_PACKETS_DIRECT_RINGS_H
 #define SOFTIB_DAEMON_PACKETS_DIRECT_RINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "ipc/protocol.h"
 
 struct client;
 
-/* Finds or makes the ring between two processes, and offers it to the destination. -EAGAIN: the
- * destination's down ring has no room for the offer. */
+/* Packets that the destination may take from the ring: struct packet_grant for those of this
+ * source_port (adapter index << 8 | port number). */
+struct ring_grant {
+	struct packet_grant packets;
+	uint16_t source_port;
+	bool is_ending; /* revoked; the destination has not been told yet */
+};
+
+/* Finds or makes the ring between two processes, and tells the destination of it and of the grant.
+ * -EAGAIN: the destination's down ring has no room. -ENOSPC: there are too many rings or grants. */
 MUST_USE int direct_ring_between(struct client *source, struct client *destination,
-				 uint32_t *ret_id);
+				 const struct ring_grant *grant, uint32_t *ret_id);
+
+typedef bool (*ring_grant_holds)(struct client *source, const struct client *destination,
+				 const struct ring_grant *grant);
+/* Revokes the grants to this client that do not hold any more. Returns how many were looked at;
+ * ret_is_done becomes false if the client could not be told. */
+unsigned direct_rings_check(struct client *destination, ring_grant_holds holds, bool *ret_is_done);
 
 /* What one end needs to map the ring; the descriptors stay softibd's. */
 struct direct_share {
 	int memory_file;
 	int peer_doorbell;
-	int peer_rkey_export;
 	unsigned outgoing; /* index of the direction to send on; the other one is read */
 	unsigned incoming;
 };
 
 /* -ENOENT: not a ring of this client. */
 MUST_USE int direct_ring_share(struct client *client, uint32_t id, struct direct_share *ret_share);
+/* The client lets its peer on that ring map its exported rkeys (ipc/rma_area.h). -EAGAIN: the
+ * peer's down ring has no room. */
+MUST_USE int direct_ring_expose(struct client *client, uint32_t id);
+/* The peer's exported rkeys; the file stays the peer's. -ENOENT: it has not exposed them. */
+MUST_USE int direct_ring_exposure(struct client *client, uint32_t id, int *ret_file);
 /* The share has been sent: this end does not get it again. */
 void direct_ring_shared(struct client *client, uint32_t id);
 

@@ -7,6 +7,7 @@
 #include "daemon/cm/cm_alternates.h"
 #include "daemon/core/daemon_core.h"
 #include "daemon/packets/delivery.h"
+#include "daemon/packets/direct_rings.h"
 #include "daemon/packets/flow_resolver.h"
 #include "daemon/packets/frame_destination.h"
 #include "daemon/packets/key_violation_traps.h"
@@ -124,6 +125,8 @@ static bool take_record(struct packet_plane *plane, struct client *client,
 		if (!key_violation_take_record(client, record))
 			client_end(client, "invalid record about a key violation in its up ring");
 		return true;
+	case RECORD_EXPOSE:
+		return direct_ring_expose(client, record->word) == 0;
 	case RECORD_ALTERNATE_LOADED:
 	case RECORD_ALTERNATE_REFUSED:
 		cm_alternate_take_record(plane->cm, client, record);

@@ -247,33 +247,37 @@ struct qp *hca_addressed_qp(const struct hca *hca, const uint8_t *headers)
 	return likely(object && !object->is_shared) ? &object->qp : NULL;
 }
 
-struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number, const uint8_t *bytes,
+struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number,
+			    const struct packet_source *source, const uint8_t *bytes,
 			    uint32_t byte_count)
 {
 	struct qp *qp = hca_addressed_qp(hca, bytes);
 
-	return likely(qp && fast_receive(qp, now, port_number, bytes, byte_count)) ? qp : NULL;
+	return likely(qp && fast_receive(qp, now, port_number, source, bytes, byte_count)) ? qp
+											   : NULL;
 }
 
 struct qp *hca_receive_zcopy(struct hca *hca, time_ns now, uint8_t port_number,
-			     const uint8_t *headers, const struct zcopy_source *source)
+			     const struct packet_source *packets, const uint8_t *headers,
+			     const struct zcopy_source *source)
 {
 	struct qp *qp = hca_addressed_qp(hca, headers);
 
-	if (unlikely(!qp || !fast_receive_zcopy(qp, now, port_number, headers, source)))
+	if (unlikely(!qp || !fast_receive_zcopy(qp, now, port_number, packets, headers, source)))
 		return NULL;
 	if (unlikely(qp->responder.nak_is_due))
 		hca_ready_add(hca, qp);
 	return qp;
 }
 
-void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers)
+void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const struct packet_source *packets,
+		      const uint8_t *headers)
 {
 	struct qp *qp = hca_addressed_qp(hca, headers);
 
 	if (!qp)
 		return;
-	fast_zcopy_failed(qp, port_number, headers);
+	fast_zcopy_failed(qp, port_number, packets, headers);
 	hca_ready_add(hca, qp);
 }
 

@@ -25,6 +25,7 @@
 
 struct zcopy_source;
 struct packet;
+struct packet_source;
 struct cq;
 struct rdd;
 struct srq;
@@ -164,18 +165,22 @@ void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, vo
 /* Receives a packet. A packet that no queue pair takes is dropped, and the reason is counted. */
 void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet);
 
-/* Receives a packet on the fast path (net/transport/fast/fast_send.h). Returns the queue pair that
- * took it; NULL: nothing was done. The caller sends an ACK if one is due. */
+/* Receives a packet on the fast path (net/transport/fast/fast_send.h), if its source may bring it.
+ * Returns the queue pair that took it; NULL: nothing was done. The caller sends an ACK if one is
+ * due. */
 MUST_USE struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number,
-				     const uint8_t *bytes, uint32_t byte_count);
+				     const struct packet_source *source, const uint8_t *bytes,
+				     uint32_t byte_count);
 /* The queue pair that a packet without a GRH is for; NULL: there is none, or it is a shared XRC
  * target. */
 struct qp *hca_addressed_qp(const struct hca *hca, const uint8_t *headers);
 /* hca_receive_fast for a zcopy message, whose payload the owner copies. */
 MUST_USE struct qp *hca_receive_zcopy(struct hca *hca, time_ns now, uint8_t port_number,
-				      const uint8_t *headers, const struct zcopy_source *source);
+				      const struct packet_source *packets, const uint8_t *headers,
+				      const struct zcopy_source *source);
 /* A zcopy message did not qualify for the fast path, and its payload is no longer there. */
-void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers);
+void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const struct packet_source *packets,
+		      const uint8_t *headers);
 /* An ACK of which only the PSN is known. false: nothing was done. */
 MUST_USE bool hca_acknowledge_fast(struct hca *hca, time_ns now, struct qp *qp, struct psn psn);
 /* A queue pair sent or acknowledged something at an unknown time: puts it on the list for hca_date,

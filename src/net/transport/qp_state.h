@@ -27,6 +27,7 @@
 struct completion_ring;
 struct eec;
 struct memory;
+struct packet_source;
 struct rma_progress;
 struct port_view;
 struct protection_domain;
@@ -69,7 +70,8 @@ enum violated_key { VIOLATED_PKEY, VIOLATED_QKEY };
 
 /* The functions and data that an adapter gives to its queue pairs; one per adapter. */
 struct qp_environment {
-	uint64_t epoch; /* from 1 on; invalidate() ends it (fast/templates.h) */
+	uint64_t epoch;		/* from 1 on; invalidate() ends it (fast/templates.h) */
+	unsigned adapter_index; /* the owner's, in the ports of packet grants (packet_source.h) */
 	struct memory *memory;
 	struct timer_queue *timers; /* qp->timer is armed here by the queue pair */
 	/* Adds a completion to the CQ of that side. false: the CQ overflowed. */
@@ -286,7 +288,8 @@ struct send_template {
 /* What the SENDs that a queue pair has received last have in common. */
 struct receive_template {
 	uint64_t epoch;
-	uint64_t lrh, bth; /* header words; only the common fields count */
+	uint64_t lrh, bth;		    /* header words; only the common fields count */
+	const struct packet_source *source; /* by which they came, and which admits these headers */
 	uint32_t mtu;
 	uint8_t port_number;
 	struct template_region region;

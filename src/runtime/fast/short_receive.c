@@ -26,23 +26,26 @@ enum {
 };
 
 /* Receives one packet. Every record takes at least FAST_HEADER_BYTES_MAX of the ring. */
-static inline struct qp *receive_packet(const struct process_runtime *runtime, time_ns now,
-					uint16_t port, const uint8_t *body, uint32_t byte_count)
+static inline struct qp *receive_packet(const struct process_runtime *runtime,
+					const struct channel *channel, time_ns now, uint16_t port,
+					const uint8_t *body, uint32_t byte_count)
 {
 	struct adapter *adapter = runtime_adapter(runtime, port >> 8);
 
 	if (unlikely(!adapter || byte_count < FAST_HEADER_BYTES))
 		return NULL;
-	return hca_receive_fast(&adapter->hca, now, (uint8_t)port, body, byte_count);
+	return hca_receive_fast(&adapter->hca, now, (uint8_t)port, &channel->source, body,
+				byte_count);
 }
 
 struct qp *short_receive_record(struct process_runtime *runtime, struct channel *channel,
 				time_ns now, const struct ring_record *record)
 {
 	if (likely(record->kind == RECORD_PACKET))
-		return record->packet_count == 1 ? receive_packet(runtime, now, record->port,
-								  record->body, record->byte_count)
-						 : NULL;
+		return record->packet_count == 1
+			       ? receive_packet(runtime, channel, now, record->port, record->body,
+						record->byte_count)
+			       : NULL;
 	return record->kind == RECORD_ZCOPY ? zcopy_receive(runtime, channel, now, record)
 					    : ud_zcopy_receive(runtime, channel, now, record);
 }
@@ -117,8 +120,8 @@ __attribute__((noinline)) static unsigned take_burst(const struct process_runtim
 	burst_write_psn(burst_in, burst_next_psn(burst_in));
 
 	struct rx_burst burst =
-		rx_burst_begin(qp, now, (uint8_t)burst_in->template.port, burst_in->bytes,
-			       burst_in->template.byte_count, count_max);
+		rx_burst_begin(qp, now, (uint8_t)burst_in->template.port, &channel->source,
+			       burst_in->bytes, burst_in->template.byte_count, count_max);
 
 	while (burst.count < burst.count_max && (payload = ring_payloads_peek(&payloads)) &&
 	       likely(rx_burst_take(&burst, payload)))
@@ -157,8 +160,8 @@ __attribute__((noinline)) static struct qp *receive_by_qpn(const struct process_
 							   struct channel *channel, time_ns now,
 							   uint64_t sizes, const uint8_t *body)
 {
-	struct qp *qp =
-		receive_packet(runtime, now, (uint16_t)(sizes >> 48), body, (uint32_t)sizes);
+	struct qp *qp = receive_packet(runtime, channel, now, (uint16_t)(sizes >> 48), body,
+				       (uint32_t)sizes);
 
 	if (likely(qp) && qp != channel->receiver && qp->type != QP_UD)
 		expect_next(channel, qp);

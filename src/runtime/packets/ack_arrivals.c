@@ -4,6 +4,7 @@
 
 #include "runtime/runtime_state.h"
 #include "runtime/packets/receive.h"
+#include "runtime/packets/ring_grants.h"
 #include "net/transport/addressing.h"
 #include "wire/packet.h"
 
@@ -27,10 +28,10 @@ static void receive_ack_packet(struct hca *hca, time_ns now, const struct qp *qp
 	hca_receive(hca, now, qp->port->number, &packet);
 }
 
-/* The queue pair that this channel may acknowledge. A queue pair whose own packets go by another
- * ring ignores words from this one. */
+/* The queue pair that this channel may acknowledge: one whose packets go by this channel, or one
+ * whose packets go through softibd to a port from which this channel's packets come. */
 static struct qp_object *find_acknowledged(const struct process_runtime *runtime,
-					   const struct channel *channel, uint32_t qpn)
+					   struct channel *channel, uint32_t qpn)
 {
 	for (unsigned i = 0; i < runtime->adapter_limit; i++) {
 		const struct adapter *adapter = runtime->adapters[i];
@@ -43,7 +44,9 @@ static struct qp_object *find_acknowledged(const struct process_runtime *runtime
 
 		if (!object || object->qp.type != QP_RC || !object->qp.port)
 			continue;
-		if (!flow || flow->state != FLOW_DIRECT || flow->channel == channel)
+		if (flow && flow->state == FLOW_DIRECT
+			    ? flow->channel == channel
+			    : ring_grant_is_of_peer(runtime, channel, &object->qp))
 			return object;
 	}
 	return NULL;

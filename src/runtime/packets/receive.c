@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 #include "runtime/packets/ack_words.h"
+#include "runtime/packets/ring_grants.h"
 #include "runtime/alternate_paths.h"
 #include "runtime/runtime_state.h"
 #include "runtime/channel_queues.h"
@@ -67,7 +68,7 @@ static bool looks_unreliable(const struct ring_record *record)
 
 /* Whether the record is a message that nobody would retransmit, for a queue pair that lacks only a
  * receive request for it. */
-static bool lacks_only_a_receive(const struct process_runtime *runtime,
+static bool lacks_only_a_receive(const struct process_runtime *runtime, struct channel *channel,
 				 const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
@@ -85,7 +86,8 @@ static bool lacks_only_a_receive(const struct process_runtime *runtime,
 	       opcode_transport(packet.bth.opcode) == qp_transport(qp) && qp->state >= QP_RTR &&
 	       qp->state != QP_ERROR && !receive_queue_first(qp->receive_queue) &&
 	       !qp->responder.has_receive &&
-	       (qp->type != QP_UD || packet.deth.qkey == qp->attributes.qkey);
+	       (qp->type != QP_UD || packet.deth.qkey == qp->attributes.qkey) &&
+	       ring_grant_allows(runtime, channel, record->port, &packet);
 }
 
 /* Whether the record is a SEND to a reliable connection that has no receive request, while the
@@ -127,7 +129,7 @@ static bool waits_for_receive(const struct process_runtime *runtime, struct chan
 {
 	const struct ring_record packet = ud_zcopy_headers(record);
 
-	if (unlikely(lacks_only_a_receive(runtime, &packet)))
+	if (unlikely(lacks_only_a_receive(runtime, channel, &packet)))
 		return rnr_hold_waits(&channel->rnr_hold, ring_position(&channel->in), now);
 	return unlikely(awaits_repost(runtime, record)) &&
 	       rnr_hold_waits_reliable(&channel->rnr_hold, ring_position(&channel->in), now);
@@ -145,7 +147,7 @@ bool receive_is_held_back(const struct process_runtime *runtime, struct channel 
 	return true;
 }
 
-static void receive_packet(struct process_runtime *runtime, time_ns now,
+static void receive_packet(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			   const struct ring_record *record)
 {
 	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
@@ -157,6 +159,8 @@ static void receive_packet(struct process_runtime *runtime, time_ns now,
 		runtime->drops.malformed++;
 		return;
 	}
+	if (unlikely(!ring_grant_admits(runtime, channel, record->port, &packet)))
+		return;
 	if (likely(record->kind == RECORD_PACKET)) {
 		hca_receive(&adapter->hca, now, (uint8_t)record->port, &packet);
 		return;
@@ -187,7 +191,7 @@ void receive_direct_record(struct process_runtime *runtime, struct channel *chan
 			   const struct ring_record *record)
 {
 	if (likely(record->kind == RECORD_PACKET))
-		receive_packet(runtime, now, record);
+		receive_packet(runtime, channel, now, record);
 	else if (record->kind == RECORD_ZCOPY)
 		zcopy_receive_packets(runtime, channel, now, record);
 	else if (record->kind == RECORD_UD_ZCOPY)
@@ -265,6 +269,8 @@ static void receive_answer(struct process_runtime *runtime, time_ns now,
 	if (answer.verdict == RESOLVED_DIRECT)
 		channel = direct_channel_get(runtime, answer.ring_id);
 	flow_answer(&runtime->flows, flow, &answer, channel, runtime_generation(runtime), now);
+	if (flow->is_connection && flow->channel)
+		direct_channel_expose(runtime, flow->channel);
 	runtime_invalidate(runtime); /* bursts and RMA rest on channel and port of their flow */
 	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
 		waiting_wake(&flow->waiting);
@@ -317,10 +323,10 @@ static void receive_from_softibd(struct process_runtime *runtime, time_ns now,
 	switch (record->kind) {
 	case RECORD_PACKET:
 		if (unlikely(!receive_fast(runtime, &runtime->softibd, now, record)))
-			receive_packet(runtime, now, record);
+			receive_packet(runtime, &runtime->softibd, now, record);
 		break;
 	case RECORD_TARGET_PACKET:
-		receive_packet(runtime, now, record);
+		receive_packet(runtime, &runtime->softibd, now, record);
 		break;
 	case RECORD_RAW_PACKET:
 		receive_raw(runtime, now, record);
@@ -329,8 +335,13 @@ static void receive_from_softibd(struct process_runtime *runtime, time_ns now,
 		receive_answer(runtime, now, record);
 		break;
 	case RECORD_RING_OFFERED:
-		if (!direct_channel_get(runtime, record->word))
-			runtime->drops.malformed++;
+		ring_grant_offered(runtime, record);
+		break;
+	case RECORD_RING_REVOKED:
+		ring_grant_revoked(runtime, record);
+		break;
+	case RECORD_EXPOSED:
+		direct_channel_exposed(runtime, record->word);
 		break;
 	case RECORD_PORT_UPDATE:
 		receive_port_update(runtime, record);

@@ -3,6 +3,7 @@
 #include "runtime/packets/transmit.h"
 #include "runtime/channel_queues.h"
 
+#include "runtime/direct_channels.h"
 #include "runtime/packets/ack_words.h"
 #include "runtime/runtime_state.h"
 #include "runtime/packets/wire_bytes.h"
@@ -167,6 +168,15 @@ static void forget_idle_flows(struct process_runtime *runtime)
 	flow_table_forget_idle(&runtime->flows);
 }
 
+/* Whether the peer of this queue pair may need our memory: for zcopy SENDs, which only reliable
+ * connections have, or for RMA. */
+static bool shares_memory(const struct qp *qp)
+{
+	const uint32_t remote = ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC;
+
+	return qp->type == QP_RC || (qp->type == QP_UC && qp->attributes.access & remote);
+}
+
 static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct qp_route *route)
 {
 	flow_key key = flow_key_of(adapter->description->index, route);
@@ -178,6 +188,11 @@ static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct
 		forget_idle_flows(adapter->runtime);
 	flow = flow_table_get(&adapter->runtime->flows, key, route->destination_qpn);
 	qp->owner_route = flow;
+	if (flow && shares_memory(qp)) {
+		flow->is_connection = true;
+		if (flow->channel)
+			direct_channel_expose(adapter->runtime, flow->channel);
+	}
 	return flow;
 }
 

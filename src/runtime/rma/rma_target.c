@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/runtime_state.h"
+#include "runtime/packets/ring_grants.h"
 #include "runtime/rma/rkey_export.h"
 #include "ipc/rma_area.h"
 #include "net/transport/admission.h"
@@ -154,7 +155,8 @@ void rma_target_requested(struct process_runtime *runtime, struct channel *chann
 	struct packet packet;
 
 	if (!adapter || !runtime->rkey_export.header || !channel->rma_in ||
-	    !decode(record, &ask, headers, &packet))
+	    !decode(record, &ask, headers, &packet) ||
+	    !ring_grant_admits(runtime, channel, record->port, &packet))
 		return;
 
 	struct qp_object *object = index_table_get(&adapter->hca.qps, packet.bth.destination_qpn);

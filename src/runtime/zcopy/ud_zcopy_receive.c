@@ -91,8 +91,8 @@ struct qp *ud_zcopy_receive(struct process_runtime *runtime, struct channel *cha
 		     !read_record(channel, record, &zcopy)))
 		return NULL;
 
-	struct qp *qp = hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port, zcopy.headers,
-					  &zcopy.source);
+	struct qp *qp = hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port,
+					  &channel->source, zcopy.headers, &zcopy.source);
 
 	channel->release_in = UD_ZCOPY_IDLE_ROUNDS;
 	if (unlikely(!qp))

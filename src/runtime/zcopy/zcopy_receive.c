@@ -71,8 +71,8 @@ struct qp *zcopy_receive(struct process_runtime *runtime, const struct channel *
 	if (unlikely(!adapter || !read_record(channel, record, &zcopy)))
 		return NULL;
 	runtime->rounds.zcopy_bytes += zcopy.ticket.byte_count;
-	return hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port, zcopy.body,
-				 &zcopy.source);
+	return hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port, &channel->source,
+				 zcopy.body, &zcopy.source);
 }
 
 void zcopy_receive_packets(struct process_runtime *runtime, struct channel *channel, time_ns now,
@@ -103,7 +103,8 @@ void zcopy_receive_packets(struct process_runtime *runtime, struct channel *chan
 		memcpy(bytes, zcopy.body, zcopy.header_bytes);
 		receive_direct_record(runtime, channel, now, &whole);
 	} else {
-		hca_zcopy_failed(&adapter->hca, (uint8_t)record->port, zcopy.body);
+		hca_zcopy_failed(&adapter->hca, (uint8_t)record->port, &channel->source,
+				 zcopy.body);
 	}
 	free(bytes);
 }

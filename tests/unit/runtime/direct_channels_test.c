@@ -1,15 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct channels open, close and turn out corrupt, and traffic continues. */
+/* Direct channels open, share pages, close and turn out corrupt, and traffic continues. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sched.h>
 #include "unit/runtime/runtime_pair.h"
 
 static uint32_t fetches(void)
 {
 	return __atomic_load_n(&pair.softibd.ring_fetch_count, __ATOMIC_SEQ_CST);
+}
+
+static void send_datagram(void)
+{
+	struct pair_end ends[2];
+	struct completion completion;
+
+	pair_make_datagram_ends(ends);
+	pair_post_receive(&ends[1], 1, 100);
+
+	const struct address_vector address = {.dlid = 2, .port_number = 1};
+	const struct sge sge = {(uintptr_t)ends[0].buffer, 8, ends[0].region->key};
+	const struct send_request request = {.wr_id = 2,
+					     .opcode = SEND_SEND,
+					     .flags = SEND_SIGNALED,
+					     .address = &address,
+					     .address_pd = ends[0].pd,
+					     .remote_qpn = ends[1].qp->qp.qpn,
+					     .remote_qkey = PAIR_QKEY,
+					     .sge_count = 1,
+					     .sges = &sge};
+
+	adapter_lock(ends[0].adapter);
+	assert_int_equal(qp_post_send(&ends[0].qp->qp, adapter_now(ends[0].adapter), &request), 0);
+	adapter_send(ends[0].adapter, ends[0].qp);
+	adapter_unlock(ends[0].adapter);
+	for (unsigned i = 0; i < 2; i++) {
+		pair_poll_one(&ends[i], &completion);
+		assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	}
+}
+
+static bool has_pages_of_peer(void)
+{
+	adapter_lock(pair.ends[0].adapter);
+
+	bool has_pages = pair_channel()->peer != NULL;
+
+	adapter_unlock(pair.ends[0].adapter);
+	return has_pages;
+}
+
+/* A program that a stranger reaches, or that sends datagrams, gives nothing away. Runs first: there
+ * is no channel yet. */
+static void test_pages_are_shared_once_there_is_a_connection(void **state)
+{
+	time_ns start = runtime_now();
+
+	(void)state;
+	pair_set_verdict(RESOLVED_DIRECT);
+	send_datagram();
+	assert_int_equal(pair_runtime()->direct.count, 1);
+	assert_int_equal(pair_channel()->state, CHANNEL_OPEN);
+	assert_false(pair_channel()->is_exposed);
+	assert_false(has_pages_of_peer());
+	pair_send_and_check(10, 1);
+	assert_true(pair_channel()->is_exposed);
+	while (!has_pages_of_peer()) {
+		assert_false(pair_is_overdue(start));
+		sched_yield();
+	}
+	assert_int_equal(pair_runtime()->direct.exposure_count, 0);
 }
 
 /* softibd closes a ring when one of its ends dies; the next packet asks anew. */
@@ -64,6 +127,7 @@ static void test_corrupt_ring_is_left_and_traffic_goes_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pages_are_shared_once_there_is_a_connection),
 		cmocka_unit_test(test_closed_ring_is_left_and_asked_for_anew),
 		cmocka_unit_test(test_corrupt_ring_is_left_and_traffic_goes_on),
 	};

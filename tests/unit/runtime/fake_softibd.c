@@ -104,15 +104,19 @@ static void answer_qpns(struct fake_softibd *softibd)
 /* There is only one ring, from the program to itself. */
 static void answer_ring(struct fake_softibd *softibd)
 {
-	int descriptors[] = {softibd->direct_file, softibd->rkey_export_file,
-			     softibd->doorbells[0]};
+	int descriptors[] = {softibd->direct_file, softibd->doorbells[0]};
 
 	/* The same ring id a second time stands for a new ring. */
 	memset(softibd->direct, 0, direct_layout().total_bytes);
 	ring_shared_init_stamped(softibd->direct + direct_layout().offset[0], 0x5eed);
 	__atomic_add_fetch(&softibd->ring_fetch_count, 1, __ATOMIC_SEQ_CST);
 	(void)!control_send(softibd->control, "{\"ok\":true,\"outgoing\":0,\"incoming\":0}",
-			    descriptors, 3);
+			    descriptors, 2);
+}
+
+static void answer_exposure(struct fake_softibd *softibd)
+{
+	(void)!control_send(softibd->control, "{\"ok\":true}", &softibd->rkey_export_file, 1);
 }
 
 static bool serve(struct fake_softibd *softibd)
@@ -139,6 +143,8 @@ static bool serve(struct fake_softibd *softibd)
 		answer_qpns(softibd);
 	} else if (strcmp(command, "ring") == 0) {
 		answer_ring(softibd);
+	} else if (strcmp(command, "exposure") == 0) {
+		answer_exposure(softibd);
 	} else {
 		(void)!control_send(softibd->control,
 				    "{\"ok\":false,\"error\":\"what?\",\"errno\":95}", NULL, 0);
@@ -146,6 +152,21 @@ static bool serve(struct fake_softibd *softibd)
 	json_decref(question);
 	control_message_release(&message);
 	return true;
+}
+
+/* What the program may send to itself by this flow. */
+static void send_grant(struct fake_softibd *softibd, const struct resolve_request *request,
+		       const struct resolve_answer *answer)
+{
+	const struct packet_grant grant = {
+		.slid = (uint16_t)((request->source_port >> 8) + 1),
+		.dlid = request->dlid,
+		.pkey = request->pkey,
+		.port = answer->destination_port,
+		.sl = request->sl,
+	};
+
+	send_down(softibd, RECORD_RING_OFFERED, 0, answer->ring_id, &grant, sizeof(grant));
 }
 
 static void answer_question(struct fake_softibd *softibd, const struct ring_record *record)
@@ -168,6 +189,8 @@ static void answer_question(struct fake_softibd *softibd, const struct ring_reco
 		__atomic_sub_fetch(&softibd->retries, 1, __ATOMIC_SEQ_CST);
 		answer.verdict = RESOLVED_FABRIC_RETRY;
 	}
+	if (answer.verdict == RESOLVED_DIRECT)
+		send_grant(softibd, &request, &answer);
 	__atomic_add_fetch(&softibd->question_count, 1, __ATOMIC_SEQ_CST);
 	send_down(softibd, RECORD_RESOLVED, request.source_port, 0, &answer, sizeof(answer));
 }
@@ -190,6 +213,8 @@ static void read_up(struct fake_softibd *softibd)
 	while ((record = ring_next(&softibd->up))) {
 		if (record->kind == RECORD_RESOLVE) {
 			answer_question(softibd, record);
+		} else if (record->kind == RECORD_EXPOSE) {
+			send_down(softibd, RECORD_EXPOSED, 0, record->word, NULL, 0);
 		} else if (record->kind == RECORD_KEY_VIOLATION) {
 			take_violation(softibd, record);
 		} else {

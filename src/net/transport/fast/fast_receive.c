@@ -57,7 +57,8 @@ static void remember(struct qp *qp, const struct arrival *arrival, uint32_t byte
 	completion_write(&template->completion, arrival_completion(qp, arrival, false));
 }
 
-static IN_LINE bool receive(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *bytes,
+static IN_LINE bool receive(struct qp *qp, time_ns now, uint8_t port_number,
+			    const struct packet_source *source, const uint8_t *bytes,
 			    uint32_t byte_count, bool is_datagram)
 {
 	struct arrival arrival = arrival_read(bytes, is_datagram);
@@ -66,8 +67,7 @@ static IN_LINE bool receive(struct qp *qp, time_ns now, uint8_t port_number, con
 	uint8_t *place;
 
 	if (unlikely(!arrival_measure(&arrival, byte_count) ||
-		     !receive_template_admits(qp, port_number, arrival.lrh, arrival.bth,
-					      is_datagram) ||
+		     !receive_template_admits(qp, port_number, source, arrival.lrh, arrival.bth) ||
 		     !arrival_is_next(qp, &arrival, is_datagram) ||
 		     arrival.payload_bytes > qp->templates->receive.mtu))
 		return false;
@@ -85,16 +85,18 @@ static IN_LINE bool receive(struct qp *qp, time_ns now, uint8_t port_number, con
 	return true;
 }
 
-bool fast_receive_datagram(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *bytes,
+bool fast_receive_datagram(struct qp *qp, time_ns now, uint8_t port_number,
+			   const struct packet_source *source, const uint8_t *bytes,
 			   uint32_t byte_count)
 {
-	return receive(qp, now, port_number, bytes, byte_count, true);
+	return receive(qp, now, port_number, source, bytes, byte_count, true);
 }
 
-bool fast_receive_connected(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *bytes,
+bool fast_receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
+			    const struct packet_source *source, const uint8_t *bytes,
 			    uint32_t byte_count)
 {
-	return receive(qp, now, port_number, bytes, byte_count, false);
+	return receive(qp, now, port_number, source, bytes, byte_count, false);
 }
 
 static void nak_gap(struct qp *qp)
@@ -121,7 +123,8 @@ static bool has_its_packets(const struct qp *qp, const struct arrival *arrival,
 	       source->byte_count > (source->packet_count - 1) * mtu;
 }
 
-bool fast_receive_zcopy(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
+bool fast_receive_zcopy(struct qp *qp, time_ns now, uint8_t port_number,
+			const struct packet_source *packets, const uint8_t *headers,
 			const struct zcopy_source *source)
 {
 	const bool is_datagram = qp->type == QP_UD;
@@ -132,8 +135,7 @@ bool fast_receive_zcopy(struct qp *qp, time_ns now, uint8_t port_number, const u
 
 	arrival.payload_bytes = source->byte_count;
 	if (unlikely(qp->type == QP_UC ||
-		     !receive_template_admits(qp, port_number, arrival.lrh, arrival.bth,
-					      is_datagram) ||
+		     !receive_template_admits(qp, port_number, packets, arrival.lrh, arrival.bth) ||
 		     !has_its_packets(qp, &arrival, source) ||
 		     !arrival_is_next(qp, &arrival, is_datagram)))
 		return false;
@@ -150,12 +152,13 @@ bool fast_receive_zcopy(struct qp *qp, time_ns now, uint8_t port_number, const u
 	return true;
 }
 
-void fast_zcopy_failed(struct qp *qp, uint8_t port_number, const uint8_t *headers)
+void fast_zcopy_failed(struct qp *qp, uint8_t port_number, const struct packet_source *packets,
+		       const uint8_t *headers)
 {
 	const struct arrival arrival = arrival_read(headers, false);
 
 	if (qp->type != QP_RC ||
-	    !receive_template_admits(qp, port_number, arrival.lrh, arrival.bth, false))
+	    !receive_template_admits(qp, port_number, packets, arrival.lrh, arrival.bth))
 		return;
 	if (qp->responder.placed)
 		(void)rma_bypass_catch_up(qp);

@@ -34,7 +34,8 @@ static IN_LINE void fast_complete_by_template(struct qp *qp, time_ns now, uint64
 }
 
 /* Receives a message for a connection that has the headers of the last one, but for the PSN. If a
- * SEND matches the last one of its queue pair, its headers were checked already. */
+ * SEND matches the last one of its queue pair, its headers were checked already. The caller knows
+ * that the source of the message is that of the template. */
 static IN_LINE bool fast_receive_by_template(struct qp *qp, time_ns now, uint8_t port_number,
 					     const uint8_t *bytes, uint32_t byte_count)
 {
@@ -66,19 +67,23 @@ static IN_LINE bool fast_receive_by_template(struct qp *qp, time_ns now, uint8_t
 
 /* Any other packet. */
 MUST_USE bool fast_receive_datagram(struct qp *qp, time_ns now, uint8_t port_number,
-				    const uint8_t *bytes, uint32_t byte_count);
+				    const struct packet_source *source, const uint8_t *bytes,
+				    uint32_t byte_count);
 MUST_USE bool fast_receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
-				     const uint8_t *bytes, uint32_t byte_count);
+				     const struct packet_source *source, const uint8_t *bytes,
+				     uint32_t byte_count);
 
-/* Receives a packet for this queue pair that came by this port. bytes may change concurrently; at
- * least FAST_HEADER_BYTES_MAX of them are valid, whatever byte_count is. */
+/* Receives a packet for this queue pair that came by this port from this source. bytes may change
+ * concurrently; at least FAST_HEADER_BYTES_MAX of them are valid, whatever byte_count is. */
 MUST_USE static IN_LINE bool fast_receive(struct qp *qp, time_ns now, uint8_t port_number,
-					  const uint8_t *bytes, uint32_t byte_count)
+					  const struct packet_source *source, const uint8_t *bytes,
+					  uint32_t byte_count)
 {
 	if (unlikely(qp->type == QP_UD))
-		return fast_receive_datagram(qp, now, port_number, bytes, byte_count);
-	return likely(fast_receive_by_template(qp, now, port_number, bytes, byte_count)) ||
-	       fast_receive_connected(qp, now, port_number, bytes, byte_count);
+		return fast_receive_datagram(qp, now, port_number, source, bytes, byte_count);
+	return likely(qp->templates->receive.source == source &&
+		      fast_receive_by_template(qp, now, port_number, bytes, byte_count)) ||
+	       fast_receive_connected(qp, now, port_number, source, bytes, byte_count);
 }
 
 /* A whole message by reference: the receiver's owner copies its payload from the sender's memory.
@@ -92,11 +97,13 @@ struct zcopy_source {
 };
 /* headers: LRH, BTH, DETH of a datagram, and immediate data. They don't change. */
 MUST_USE bool fast_receive_zcopy(struct qp *qp, time_ns now, uint8_t port_number,
-				 const uint8_t *headers, const struct zcopy_source *source);
+				 const struct packet_source *packets, const uint8_t *headers,
+				 const struct zcopy_source *source);
 
 /* A message by reference did not qualify for the fast path, and its payload could not be copied for
  * the engine. The sender may have no timer, and no later packet may show the gap, so this sends the
  * sequence NAK at once (transport 5.2). */
-void fast_zcopy_failed(struct qp *qp, uint8_t port_number, const uint8_t *headers);
+void fast_zcopy_failed(struct qp *qp, uint8_t port_number, const struct packet_source *packets,
+		       const uint8_t *headers);
 
 #endif

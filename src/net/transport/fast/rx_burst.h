@@ -54,9 +54,10 @@ static inline uint32_t rx_burst_room(const struct qp *qp)
 }
 
 /* Begins a burst of up to count_max messages. headers: those of the next message, which came by
- * this port and has byte_count bytes in all; they don't change. count_max of the result is 0 if the
- * queue pair can't take the message now. */
+ * this port from this source and has byte_count bytes in all; they don't change. count_max of the
+ * result is 0 if the queue pair can't take the message now. */
 static inline struct rx_burst rx_burst_begin(struct qp *qp, time_ns now, uint8_t port_number,
+					     const struct packet_source *source,
 					     const uint8_t *headers, uint32_t byte_count,
 					     uint32_t count_max)
 {
@@ -64,11 +65,11 @@ static inline struct rx_burst rx_burst_begin(struct qp *qp, time_ns now, uint8_t
 	struct rx_burst burst = {.qp = qp, .arrival = arrival_read(headers, is_datagram)};
 	struct arrival *arrival = &burst.arrival;
 
-	if (unlikely(arrival->bth & BTH_WORD_IMMEDIATE || !arrival_measure(arrival, byte_count) ||
-		     !receive_template_admits(qp, port_number, arrival->lrh, arrival->bth,
-					      is_datagram) ||
-		     !arrival_is_next(qp, arrival, is_datagram) ||
-		     arrival->payload_bytes > qp->templates->receive.mtu))
+	if (unlikely(
+		    arrival->bth & BTH_WORD_IMMEDIATE || !arrival_measure(arrival, byte_count) ||
+		    !receive_template_admits(qp, port_number, source, arrival->lrh, arrival->bth) ||
+		    !arrival_is_next(qp, arrival, is_datagram) ||
+		    arrival->payload_bytes > qp->templates->receive.mtu))
 		return burst;
 
 	const struct receive_queue *queue = qp->receive_queue;

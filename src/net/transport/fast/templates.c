@@ -111,9 +111,36 @@ static bool is_from_peer(const struct qp *qp, uint64_t lrh)
 	       lrh_word_slid(lrh) == attributes->address.dlid;
 }
 
+static bool is_granted(const struct qp *qp, uint8_t port_number, const struct packet_source *source,
+		       uint64_t lrh, uint64_t bth)
+{
+	const struct packet_grant wanted = {
+		.slid = lrh_word_slid(lrh),
+		.dlid = lrh_word_dlid(lrh),
+		.pkey = bth_word_pkey(bth),
+		.port = (uint16_t)(qp->environment->adapter_index << 8 | port_number),
+		.sl = lrh_word_sl(lrh),
+	};
+
+	return packet_source_admits(source, &wanted);
+}
+
+/* Whether the template is for datagrams that differ from this one only in their sender. */
+static bool lacks_only_the_sender(const struct qp *qp, uint8_t port_number, uint64_t lrh,
+				  uint64_t bth)
+{
+	const struct receive_template *template = &qp->templates->receive;
+	const uint64_t sender = LRH_WORD_SLID | LRH_WORD_SL;
+
+	return qp->type == QP_UD && template->epoch == qp->environment->epoch &&
+	       !((template->lrh ^ lrh) & RECEIVE_TEMPLATE_LRH & ~sender) &&
+	       !((template->bth ^ bth) & RECEIVE_TEMPLATE_BTH) &&
+	       template->port_number == port_number;
+}
+
 /* These checks are sufficient for admission_check to return ADMITTED without side effects
  * (transport 5.1). */
-bool receive_template_make(struct qp *qp, uint8_t port_number, uint64_t lrh, uint64_t bth)
+static bool is_receivable(const struct qp *qp, uint8_t port_number, uint64_t lrh, uint64_t bth)
 {
 	const struct lrh form = {.lnh = LNH_LOCAL};
 	const struct bth send = {.opcode = (uint8_t)(qp_transport(qp) | OPCODE_SEND_ONLY)};
@@ -123,14 +150,26 @@ bool receive_template_make(struct qp *qp, uint8_t port_number, uint64_t lrh, uin
 	    (bth ^ bth_word(send)) & RECEIVE_TEMPLATE_BTH & ~BTH_WORD_PKEY ||
 	    !pkey_matches(bth_word_pkey(bth), qp_pkey(qp)))
 		return false;
-	if (qp->type == QP_UD ? !lid_is_unicast(lrh_word_dlid(lrh)) : !is_from_peer(qp, lrh))
+	return qp->type == QP_UD ? lid_is_unicast(lrh_word_dlid(lrh)) : is_from_peer(qp, lrh);
+}
+
+bool receive_template_make(struct qp *qp, uint8_t port_number, const struct packet_source *source,
+			   uint64_t lrh, uint64_t bth)
+{
+	if (!is_granted(qp, port_number, source, lrh, bth))
 		return false;
-	if (!has_templates(qp))
+	if (lacks_only_the_sender(qp, port_number, lrh, bth)) {
+		qp->templates->receive.lrh = lrh;
+		qp->templates->receive.source = source;
+		return true;
+	}
+	if (!is_receivable(qp, port_number, lrh, bth) || !has_templates(qp))
 		return false;
 	qp->templates->receive = (struct receive_template){
 		.epoch = qp->environment->epoch,
 		.lrh = lrh,
 		.bth = bth,
+		.source = source,
 		.mtu = qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu,
 		.port_number = port_number,
 	};

@@ -12,19 +12,23 @@
  * epoch anew. Everything else may change between two messages, so every message checks it: the
  * request, its bounds in the region, positions of the queues, PSNs, timers, credits, and the state
  * of the route.
+ *
+ * A receive template holds for one packet source (net/transport/packet_source.h): the ring of
+ * another program, which may bring only the headers that softibd has granted, or the fabric.
  */
 #ifndef SOFTIB_NET_TRANSPORT_FAST_TEMPLATES_H
 #define SOFTIB_NET_TRANSPORT_FAST_TEMPLATES_H
 
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
+#include "net/transport/packet_source.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp_state.h"
 #include "wire/header_words.h"
 
-/* The header fields that all SENDs to a connection have in common. Datagrams come from any sender,
- * so their SLID may differ. */
-#define RECEIVE_TEMPLATE_LRH (LRH_WORD_VERSION | LRH_WORD_LNH | LRH_WORD_DLID | LRH_WORD_SLID)
+/* The header fields that all SENDs to a queue pair from one sender have in common. */
+#define RECEIVE_TEMPLATE_LRH                                                                       \
+	(LRH_WORD_VERSION | LRH_WORD_SL | LRH_WORD_LNH | LRH_WORD_DLID | LRH_WORD_SLID)
 #define RECEIVE_TEMPLATE_BTH                                                                       \
 	((BTH_WORD_OPCODE & ~BTH_WORD_IMMEDIATE) | BTH_WORD_VERSION | BTH_WORD_PKEY)
 
@@ -100,22 +104,23 @@ static IN_LINE uint8_t *template_place(struct template_region *region, const str
 	return template_region_find(region, memory, pd, sge, byte_count, access);
 }
 
-/* Fills the template with the headers of a SEND that came by this port. false: the engine has to
- * take the SEND, or to refuse it. */
-MUST_USE bool receive_template_make(struct qp *qp, uint8_t port_number, uint64_t lrh, uint64_t bth);
+/* Fills the template with the headers of a SEND that came by this port from this source. false: the
+ * engine has to take the SEND, or to refuse it. */
+MUST_USE bool receive_template_make(struct qp *qp, uint8_t port_number,
+				    const struct packet_source *source, uint64_t lrh, uint64_t bth);
 
 /* Whether a SEND with these headers is for this queue pair, and the queue pair may receive it. */
 MUST_USE static inline bool receive_template_admits(struct qp *qp, uint8_t port_number,
-						    uint64_t lrh, uint64_t bth, bool is_datagram)
+						    const struct packet_source *source,
+						    uint64_t lrh, uint64_t bth)
 {
 	const struct receive_template *template = &qp->templates->receive;
-	const uint64_t sender = is_datagram ? LRH_WORD_SLID : 0;
 
-	return likely(template->epoch == qp->environment->epoch &&
-		      !((template->lrh ^ lrh) & RECEIVE_TEMPLATE_LRH & ~sender) &&
+	return likely(template->epoch == qp->environment->epoch && template->source == source &&
+		      !((template->lrh ^ lrh) & RECEIVE_TEMPLATE_LRH) &&
 		      !((template->bth ^ bth) & RECEIVE_TEMPLATE_BTH) &&
 		      template->port_number == port_number) ||
-	       receive_template_make(qp, port_number, lrh, bth);
+	       receive_template_make(qp, port_number, source, lrh, bth);
 }
 
 #endif

@@ -46,7 +46,7 @@ static struct end fetch(const struct program *program, uint32_t id)
 
 	json_t *answer = json_loadb(message.text, message.byte_count, 0, NULL);
 
-	if (message.descriptor_count == 3)
+	if (message.descriptor_count == 2)
 		assert_int_equal(memory_file_map(message.descriptors[0],
 						 direct_layout().total_bytes, (void **)&end.memory),
 				 0);
@@ -215,6 +215,73 @@ static void test_a_process_with_too_many_rings_uses_the_fabric(void **state)
 	assert_int_equal(softibd->core.accounts.by_process.count, 0);
 }
 
+static void expose(struct program *program, uint32_t id)
+{
+	struct ring_record *record = ring_reserve(&program->up, 0);
+
+	assert_non_null(record);
+	record->kind = RECORD_EXPOSE;
+	record->word = id;
+	record->byte_count = 0;
+	program_show(program, record);
+	fixture_settle();
+}
+
+/* Whether the program gets the shared pages of its peer on that ring. */
+static bool gets_exposure(const struct program *program, uint32_t id)
+{
+	json_t *answer = fixture_ask(program->socket, "{\"command\":\"exposure\",\"id\":%u}", id);
+	const bool is_given = json_is_true(json_object_get(answer, "ok"));
+
+	json_decref(answer);
+	return is_given;
+}
+
+/* A ring alone, which any program can have, gives no access to memory. */
+static void test_shared_pages_are_given_by_their_owner_only(void **state)
+{
+	uint32_t id = program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL).ring_id;
+	struct program stranger;
+
+	(void)state;
+	program_start(&stranger, "h1");
+	assert_false(gets_exposure(&a, id));
+	/* What a does concerns a's own memory. */
+	expose(&a, id);
+	assert_false(gets_exposure(&a, id));
+	assert_int_equal(program_next_of(&b, RECORD_EXPOSED)->word, id);
+	assert_true(gets_exposure(&b, id));
+	assert_null(program_next_of(&a, RECORD_EXPOSED));
+	expose(&b, id);
+	expose(&b, id);
+	assert_int_equal(program_next_of(&a, RECORD_EXPOSED)->word, id);
+	assert_null(program_next_of(&a, RECORD_EXPOSED));
+	assert_true(gets_exposure(&a, id));
+	/* Neither another's ring nor one that does not exist. */
+	expose(&stranger, id);
+	expose(&stranger, id + 1);
+	assert_false(gets_exposure(&stranger, id));
+	program_end(&stranger);
+	program_end(&b);
+	assert_false(gets_exposure(&a, id));
+	expose(&a, id);
+	program_end(&a);
+}
+
+static void test_isolated_programs_share_no_pages(void **state)
+{
+	uint32_t id;
+
+	(void)state;
+	softibd->core.isolates = true;
+	id = program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL).ring_id;
+	expose(&a, id);
+	assert_null(program_next_of(&b, RECORD_EXPOSED));
+	assert_false(gets_exposure(&b, id));
+	program_end(&a);
+	program_end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +301,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_a_refused_ring_is_closed_and_the_fabric_takes_its_place, set_up,
 			fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_shared_pages_are_given_by_their_owner_only,
+						set_up, fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_isolated_programs_share_no_pages, set_up,
+						fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,80 @@ static void test_a_change_of_paths_shows_in_the_generation(void **state)
 	assert_int_equal(answer.generation, a.page->generation);
 }
 
+static const struct ring_record *next_grant(enum record_kind kind, struct packet_grant *ret_grant)
+{
+	const struct ring_record *record = program_next_of(&b, kind);
+
+	if (!record)
+		return NULL;
+	assert_int_equal(record->byte_count, sizeof(*ret_grant));
+	memcpy(ret_grant, record->body, sizeof(*ret_grant));
+	return record;
+}
+
+/* How many grants with that P_Key end when softibd checks them; other tests have left some, too. */
+static unsigned ended(uint16_t pkey)
+{
+	struct packet_grant grant;
+	unsigned count = 0;
+
+	softibd->core.paths_changed = true;
+	fixture_settle();
+	assert_true(softibd->core.grants_due != TIME_NEVER);
+	softibd->core.grants_due = 0;
+	fixture_settle();
+	assert_true(softibd->core.grants_due == TIME_NEVER);
+	while (next_grant(RECORD_RING_REVOKED, &grant))
+		count += grant.pkey == pkey && grant.dlid == b.lid;
+	return count;
+}
+
+/* A partition that only this test uses. */
+static void join(uint16_t pkey)
+{
+	fixture_port("h1")->pkeys[1] = pkey;
+	fixture_port("h2")->pkeys[1] = pkey;
+}
+
+/* The receiver hears what the sender may send, once, and of the end of that. */
+static void test_a_grant_lasts_as_long_as_its_path(void **state)
+{
+	struct packet_grant grant;
+	uint32_t ring;
+
+	(void)state;
+	join(0x8077);
+	ring = resolve(0x8077).ring_id;
+	assert_int_equal(next_grant(RECORD_RING_OFFERED, &grant)->word, ring);
+	assert_int_equal(grant.slid, a.lid);
+	assert_int_equal(grant.lmc, 0);
+	assert_int_equal(grant.dlid, b.lid);
+	assert_int_equal(grant.pkey, 0x8077);
+	assert_int_equal(grant.port, 1);
+	assert_int_equal(grant.sl, 0);
+	resolve(0x8077);
+	assert_null(next_grant(RECORD_RING_OFFERED, &grant));
+	/* Something else has changed. */
+	assert_int_equal(ended(0x8077), 0);
+	fixture_port("h1")->pkeys[1] = 0;
+	assert_int_equal(ended(0x8077), 1);
+	assert_int_equal(resolve(0x8077).verdict, RESOLVED_FABRIC);
+	assert_null(next_grant(RECORD_RING_OFFERED, &grant));
+	join(0x8077);
+	assert_int_equal(resolve(0x8077).verdict, RESOLVED_DIRECT);
+	assert_non_null(next_grant(RECORD_RING_OFFERED, &grant));
+	join(0);
+}
+
+/* Runs last: the port stays without its cable. */
+static void test_all_grants_end_when_the_cable_goes(void **state)
+{
+	(void)state;
+	assert_int_equal(resolve(PKEY_DEFAULT_FULL).verdict, RESOLVED_DIRECT);
+	fabric_set_cable(&softibd->core.fabric, fixture_port("h1"), false, softibd->core.loop.now);
+	assert_int_equal(ended(PKEY_DEFAULT_FULL), 1);
+}
+
 static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 {
 	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);
@@ -225,11 +299,13 @@ int main(void)
 		cmocka_unit_test(test_two_limited_members_get_none),
 		cmocka_unit_test(test_a_packet_under_way_delays_the_ring),
 		cmocka_unit_test(test_a_change_of_paths_shows_in_the_generation),
+		cmocka_unit_test(test_a_grant_lasts_as_long_as_its_path),
 		cmocka_unit_test(test_what_a_flow_sent_is_counted_at_every_hop_once),
 		cmocka_unit_test(test_what_came_back_is_counted_the_other_way),
 		cmocka_unit_test(test_lanes_are_those_of_each_hop),
 		cmocka_unit_test(test_nodes_without_flows_cost_nothing),
 		cmocka_unit_test(test_without_offload_nobody_gets_a_ring),
+		cmocka_unit_test(test_all_grants_end_when_the_cable_goes),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

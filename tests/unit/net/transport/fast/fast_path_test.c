@@ -214,7 +214,7 @@ static bool receive_single(struct world *world, struct qp *qp, const uint8_t *by
 		world->fast_by_template++;
 		return true;
 	}
-	return fast_receive(qp, world->pair.now, 1, bytes, byte_count);
+	return fast_receive(qp, world->pair.now, 1, &packet_source_fabric, bytes, byte_count);
 }
 
 /* Messages take the ways of the fast path in turn: one by one, and one of four as the first of a
@@ -241,8 +241,8 @@ static bool receive_crossing(struct world *world, struct endpoint *to,
 	};
 
 	if (crossing->payload_bytes)
-		return fast_receive_zcopy(&to->qp, world->pair.now, 1, crossing->bytes,
-					  &source.source);
+		return fast_receive_zcopy(&to->qp, world->pair.now, 1, &packet_source_fabric,
+					  crossing->bytes, &source.source);
 	return receive_fast(world, to, crossing->bytes, crossing->byte_count);
 }
 

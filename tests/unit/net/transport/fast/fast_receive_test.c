@@ -36,7 +36,8 @@ static uint32_t write_next(uint32_t size, enum send_opcode opcode, uint8_t *ret_
 
 static bool receive(uint8_t port_number, const uint8_t *bytes, uint32_t byte_count)
 {
-	return fast_receive(&pair.b.qp, pair.now, port_number, bytes, byte_count);
+	return fast_receive(&pair.b.qp, pair.now, port_number, &packet_source_fabric, bytes,
+			    byte_count);
 }
 
 static bool receive_by_template(const uint8_t *bytes, uint32_t byte_count)
@@ -185,6 +186,62 @@ static void test_a_queue_pair_in_rtr_receives_once_it_is_established(void **stat
 	rc_pair_release(&pair);
 }
 
+static bool receive_from(const struct packet_source *source, const uint8_t *bytes,
+			 uint32_t byte_count)
+{
+	return fast_receive(&pair.b.qp, pair.now, PORT, source, bytes, byte_count);
+}
+
+/* Rings of two programs: the one at the peer's port, and one that forges the peer's headers. */
+static void test_a_template_holds_for_the_ring_that_may_bring_it(void **state)
+{
+	static const enum qp_type all[] = {QP_RC, QP_UC, QP_UD};
+	uint8_t bytes[SPACE];
+
+	(void)state;
+	for (unsigned type = 0; type < 3; type++) {
+		struct packet_source peer = {0}, stranger = {0};
+		struct packet_grant grant = {
+			.pkey = 0xffff,
+			.port = 3 << 8 | 1,
+		};
+		uint32_t byte_count;
+
+		connect(all[type]);
+		pair.b.environment.adapter_index = 3;
+		post_send(&pair, &pair.a, 8);
+		byte_count = sent_packet(&pair.a.qp, pair.now, bytes);
+		grant.slid = get_be16(bytes + LRH_SLID_OFFSET);
+		grant.dlid = get_be16(bytes + LRH_DLID_OFFSET);
+		assert_false(receive_from(&peer, bytes, byte_count));
+		assert_int_equal(packet_source_grant(&peer, &grant), 0);
+		grant.slid++;
+		assert_int_equal(packet_source_grant(&stranger, &grant), 0);
+		assert_true(receive_from(&peer, bytes, byte_count));
+		post_send(&pair, &pair.a, 8);
+		byte_count = sent_packet(&pair.a.qp, pair.now, bytes);
+		assert_false(receive_from(&stranger, bytes, byte_count));
+		assert_true(receive_from(&peer, bytes, byte_count));
+		post_send(&pair, &pair.a, 8);
+		byte_count = sent_packet(&pair.a.qp, pair.now, bytes);
+		grant.slid--;
+		packet_source_revoke(&peer, &grant);
+		invalidate(&pair.b.environment);
+		assert_false(receive_from(&peer, bytes, byte_count));
+		/* The adapter's other port, and another adapter's. */
+		grant.port++;
+		assert_int_equal(packet_source_grant(&peer, &grant), 0);
+		grant.port = 1;
+		assert_int_equal(packet_source_grant(&peer, &grant), 0);
+		assert_false(receive_from(&peer, bytes, byte_count));
+		pair.b.environment.adapter_index = 0;
+		assert_true(receive_from(&peer, bytes, byte_count));
+		packet_source_release(&peer);
+		packet_source_release(&stranger);
+		rc_pair_release(&pair);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_a_message_with_immediate_data_leaves_no_completion_behind),
 		cmocka_unit_test(test_nothing_is_received_by_the_template_of_another_epoch),
 		cmocka_unit_test(test_a_queue_pair_in_rtr_receives_once_it_is_established),
+		cmocka_unit_test(test_a_template_holds_for_the_ring_that_may_bring_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

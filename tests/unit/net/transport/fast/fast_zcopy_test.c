@@ -75,7 +75,8 @@ static bool cross(bool is_lost, bool is_gone)
 	};
 
 	write_queued_zcopy(&pair.a.qp, pair.now, &packet, headers);
-	if (is_lost || !fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source))
+	if (is_lost || !fast_receive_zcopy(&pair.b.qp, pair.now, 1, &packet_source_fabric, headers,
+					   &fetched.source))
 		return true;
 	if (fast_take_ack(&pair.b.qp, &psn) && fast_acknowledge(&pair.a.qp, pair.now, psn))
 		retry_date(&pair.a.qp, pair.now);
@@ -148,9 +149,9 @@ static void test_lengths_that_do_not_agree_are_refused(void **state)
 					  .is_gone = true};
 		bool agrees = byte_count > 768 && byte_count <= 1024;
 
-		assert_int_equal(
-			fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source),
-			agrees);
+		assert_int_equal(fast_receive_zcopy(&pair.b.qp, pair.now, 1, &packet_source_fabric,
+						    headers, &fetched.source),
+				 agrees);
 	}
 	expect_nothing_received(&pair.b);
 	rc_pair_release(&pair);
@@ -210,10 +211,11 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 				       .is_gone = true};
 
 		if (is_unusual)
-			fast_zcopy_failed(&pair.b.qp, 1, headers);
+			fast_zcopy_failed(&pair.b.qp, 1, &packet_source_fabric, headers);
 		else
-			assert_true(
-				fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &gone.source));
+			assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1,
+						       &packet_source_fabric, headers,
+						       &gone.source));
 		assert_true(pair.b.qp.responder.nak_is_due);
 		run_until_idle(&pair);
 		(void)expect_completion(&pair.a, COMPLETION_SUCCESS);
@@ -221,10 +223,10 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 		assert_memory_equal(place, sent, 1000);
 		/* The receiver does not ask for a message that it has received, nor for a
 		 * stranger's. */
-		fast_zcopy_failed(&pair.b.qp, 1, headers);
+		fast_zcopy_failed(&pair.b.qp, 1, &packet_source_fabric, headers);
 		headers[7] ^= 1;
 		headers[LRH_BYTES + 11] = (uint8_t)(headers[LRH_BYTES + 11] + 50);
-		fast_zcopy_failed(&pair.b.qp, 1, headers);
+		fast_zcopy_failed(&pair.b.qp, 1, &packet_source_fabric, headers);
 		assert_false(pair.b.qp.responder.nak_is_due);
 		rc_pair_release(&pair);
 	}
@@ -300,9 +302,11 @@ static void test_a_zcopy_datagram_completes_when_its_owner_says_so(void **state)
 		expect_no_completion(&pair.a);
 		/* A length that differs from the headers is refused. */
 		fetched.source.byte_count--;
-		assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
+		assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, &packet_source_fabric,
+						headers, &fetched.source));
 		fetched.source.byte_count++;
-		assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source));
+		assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, &packet_source_fabric,
+					       headers, &fetched.source));
 		assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count,
 				 GRH_BYTES + byte_count);
 		assert_memory_equal(place + GRH_BYTES, fetched.bytes, byte_count);
@@ -343,7 +347,8 @@ static bool take_second(enum qp_type type, unsigned bit, bool has_template)
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		if (!has_template)
 			invalidate(&pair.b.environment);
-		is_taken = fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.source);
+		is_taken = fast_receive_zcopy(&pair.b.qp, pair.now, 1, &packet_source_fabric,
+					      headers, &fetched.source);
 		assert_true(is_taken || i == 1);
 		assert_true(pair.b.qp.templates->receive.epoch == pair.b.environment.epoch ||
 			    i == 1);

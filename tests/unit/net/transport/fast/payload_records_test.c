@@ -76,7 +76,8 @@ static void send_next(struct world *world, uint32_t size, bool is_payload_record
 		assert_int_equal(is_taken, is_payload_record);
 		/* A single message is judged in the same way. */
 		if (!is_taken)
-			assert_false(fast_receive(to, world->pair.now, 1, bytes, byte_count));
+			assert_false(fast_receive(to, world->pair.now, 1, &packet_source_fabric,
+						  bytes, byte_count));
 		endpoint_count_completions(&world->pair.b);
 		if (is_taken)
 			return;
@@ -108,9 +109,11 @@ static void test_a_changed_bit_does_not_keep_the_next_message_out(void **state)
 		byte_count = write_next(world, 8, bytes);
 		memcpy(changed, bytes, sizeof(bytes));
 		changed[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		assert_false(fast_receive(&to->qp, 0, 2, changed, byte_count));
-		assert_false(fast_receive(&to->qp, 0, 1, bytes, byte_count - 4));
-		is_taken = fast_receive(&to->qp, 0, 1, changed, byte_count);
+		assert_false(
+			fast_receive(&to->qp, 0, 2, &packet_source_fabric, changed, byte_count));
+		assert_false(
+			fast_receive(&to->qp, 0, 1, &packet_source_fabric, bytes, byte_count - 4));
+		is_taken = fast_receive(&to->qp, 0, 1, &packet_source_fabric, changed, byte_count);
 		endpoint_count_completions(to);
 		assert_int_equal(to->received.count, is_taken ? 2 : 1);
 		if (is_taken && types[i % 3] != QP_UD) {

@@ -99,7 +99,8 @@ static void send_all(struct world *world)
 		world->packet_bytes = sent_packet(from, 0, world->packets[i]);
 		assert_int_not_equal(world->packet_bytes, 0);
 	}
-	assert_true(fast_receive(to, 0, 1, world->packets[0], world->packet_bytes));
+	assert_true(fast_receive(to, 0, 1, &packet_source_fabric, world->packets[0],
+				 world->packet_bytes));
 	if (world->is_fast)
 		endpoint_count_completions(receiver(world));
 }
@@ -116,8 +117,8 @@ static void receive_by_engine(struct world *world, unsigned number)
 /* Takes up to count messages from the given number on as a burst. Returns how many were taken. */
 static unsigned receive_burst(struct world *world, unsigned first, unsigned count)
 {
-	struct rx_burst burst = rx_burst_begin(&receiver(world)->qp, 7, 1, world->packets[first],
-					       world->packet_bytes, count);
+	struct rx_burst burst = rx_burst_begin(&receiver(world)->qp, 7, 1, &packet_source_fabric,
+					       world->packets[first], world->packet_bytes, count);
 
 	while (burst.count < burst.count_max &&
 	       rx_burst_take(&burst,
@@ -323,7 +324,8 @@ static void test_receive_requests_of_a_burst_may_use_several_regions(void **stat
 /* How many of three messages a burst would take now. */
 static uint32_t burst_of_three(uint8_t port_number, const uint8_t *headers, uint32_t byte_count)
 {
-	return rx_burst_begin(&receiver(&worlds[1])->qp, 7, port_number, headers, byte_count, 3)
+	return rx_burst_begin(&receiver(&worlds[1])->qp, 7, port_number, &packet_source_fabric,
+			      headers, byte_count, 3)
 		.count_max;
 }
 

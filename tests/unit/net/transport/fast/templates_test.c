@@ -461,7 +461,8 @@ static void test_datagrams_from_several_senders_share_the_receive_template(void 
 	for (unsigned i = 0; i < 60; i++)
 		post_receive(&pair, &pair.b, 64);
 	byte_count = write_send(bytes);
-	assert_true(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+	assert_true(
+		fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric, bytes, byte_count));
 	expect_received(&pair.b, COMPLETION_SUCCESS);
 	first = pair.b.qp.templates->receive;
 	for (unsigned i = 1; i < 60; i++) {
@@ -475,13 +476,17 @@ static void test_datagrams_from_several_senders_share_the_receive_template(void 
 		put_be32(bytes + FAST_HEADER_BYTES + 4, qpn);
 		/* One in between has a wrong Q_Key. */
 		bytes[FAST_HEADER_BYTES] ^= 1;
-		assert_false(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+		assert_false(fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric, bytes,
+					  byte_count));
 		bytes[FAST_HEADER_BYTES] ^= 1;
-		assert_true(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+		assert_true(fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric, bytes,
+					 byte_count));
 		received = expect_received(&pair.b, COMPLETION_SUCCESS);
 		assert_int_equal(received->slid, slid);
 		assert_int_equal(received->source_qpn, qpn);
 		assert_int_equal(received->sl, sl);
+		/* Only the sender is another one. */
+		first.lrh = pair.b.qp.templates->receive.lrh;
 		assert_memory_equal(&first, &pair.b.qp.templates->receive, sizeof(first));
 	}
 	rc_pair_release(&pair);
@@ -505,15 +510,18 @@ static void test_the_receive_template_follows_path_and_membership(void **state)
 
 		put_be16(bytes + LRH_DLID_OFFSET, (uint16_t)(pair.b.port.lid | (i & 1)));
 		put_be16(bytes + LRH_BYTES + 2, i & 2 ? 0x7fff : 0xffff);
-		assert_true(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+		assert_true(fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric, bytes,
+					 byte_count));
 		received = expect_received(&pair.b, COMPLETION_SUCCESS);
 		assert_int_equal(received->path_bits, i & 1);
 		/* Another partition, and a group, are for the engine to judge. */
 		put_be16(bytes + LRH_BYTES + 2, 0xfffe);
-		assert_false(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+		assert_false(fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric, bytes,
+					  byte_count));
 		put_be16(bytes + LRH_BYTES + 2, 0xffff);
 		put_be16(bytes + LRH_DLID_OFFSET, 0xc001);
-		assert_false(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+		assert_false(fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric, bytes,
+					  byte_count));
 	}
 	rc_pair_release(&pair);
 }
@@ -531,12 +539,16 @@ static void test_a_connection_receives_from_its_peer_only(void **state)
 
 			post_receive(&pair, &pair.b, 64);
 			bytes[LRH_SLID_OFFSET + 1] ^= 4;
-			assert_false(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+			assert_false(fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric,
+						  bytes, byte_count));
 			bytes[LRH_SLID_OFFSET + 1] ^= 4;
-			assert_false(fast_receive(&pair.b.qp, pair.now, 2, bytes, byte_count));
-			assert_true(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+			assert_false(fast_receive(&pair.b.qp, pair.now, 2, &packet_source_fabric,
+						  bytes, byte_count));
+			assert_true(fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric,
+						 bytes, byte_count));
 			/* Again: a duplicate. */
-			assert_false(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+			assert_false(fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric,
+						  bytes, byte_count));
 			expect_received(&pair.b, COMPLETION_SUCCESS);
 			expect_nothing_received(&pair.b);
 		}
@@ -606,12 +618,14 @@ static void test_a_receiver_that_has_changed_takes_nothing_by_its_old_template(v
 			for (unsigned i = 0; i < 3; i++)
 				post_receive(&pair, &pair.b, 64);
 			byte_count = write_send(bytes);
-			assert_true(fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+			assert_true(fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric,
+						 bytes, byte_count));
 			assert_true(pair.b.qp.templates->receive.epoch == pair.b.environment.epoch);
 			byte_count = write_send(bytes);
 			if (change_receiver((enum receiver_change)change))
-				assert_false(
-					fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count));
+				assert_false(fast_receive(&pair.b.qp, pair.now, 1,
+							  &packet_source_fabric, bytes,
+							  byte_count));
 			rc_pair_release(&pair);
 		}
 }
@@ -721,7 +735,7 @@ static bool receive_by_key(uint32_t key)
 	const uint32_t byte_count = write_send(bytes);
 
 	assert_int_equal(qp_post_receive(&pair.b.qp, pair.now, &request), 0);
-	return fast_receive(&pair.b.qp, pair.now, 1, bytes, byte_count);
+	return fast_receive(&pair.b.qp, pair.now, 1, &packet_source_fabric, bytes, byte_count);
 }
 
 static void test_receivers_use_no_region_that_has_ended(void **state)
