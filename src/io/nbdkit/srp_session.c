@@ -8,6 +8,7 @@
 #include <semaphore.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 /* A target that is gone is not asked for more often than this. */
@@ -45,12 +46,20 @@ static struct session_task *take_submitted(struct srp_session *session)
 	return link ? container_of(link, struct session_task, link) : NULL;
 }
 
+/* Not those that come meanwhile: callers that repeat their commands at once would keep the thread
+ * here, and it would never try to open a channel again. */
 static void fail_submitted(struct srp_session *session)
 {
-	struct session_task *task;
+	struct list failed;
+	struct list *link;
 
-	while ((task = take_submitted(session)) != NULL)
-		finish(task, -ENOTCONN);
+	list_init(&failed);
+	pthread_mutex_lock(&session->mutex);
+	while ((link = list_pop(&session->submitted)) != NULL)
+		list_append(&failed, link);
+	pthread_mutex_unlock(&session->mutex);
+	while ((link = list_pop(&failed)) != NULL)
+		finish(container_of(link, struct session_task, link), -ENOTCONN);
 }
 
 static int open_channel(struct srp_session *session, const char **ret_problem)
@@ -244,13 +253,18 @@ static bool has_event(const struct srp_session *session)
 	return poll(&file, 1, 0) > 0;
 }
 
+static bool is_ending(const struct srp_session *session)
+{
+	return __atomic_load_n(&session->is_ending, __ATOMIC_RELAXED);
+}
+
 /* Works on the open channel until it ends. */
 static void work_on_channel(struct srp_session *session)
 {
 	time_ns worked_at = srp_clock_now(), looked_at = worked_at;
 	int error = 0;
 
-	while (error >= 0 && !__atomic_load_n(&session->is_ending, __ATOMIC_RELAXED)) {
+	while (error >= 0 && !is_ending(session)) {
 		int arrived = take_arrivals(session);
 		int sent = arrived < 0 ? arrived : send_submitted(session);
 		time_ns now = srp_clock_now();
@@ -281,21 +295,29 @@ static void log_out(struct srp_session *session)
 		errno = 0;
 }
 
+/* Without a channel: waits for a command, and opens one for it. */
+static void wait_and_reopen(struct srp_session *session)
+{
+	const char *problem;
+
+	if (sleep_until_work(session) != 0 || is_ending(session) ||
+	    srp_clock_now() < session->next_try || open_channel(session, &problem) != 0)
+		fail_submitted(session);
+}
+
 static void *work(void *context)
 {
 	struct srp_session *session = context;
-	const char *problem;
 
-	while (!__atomic_load_n(&session->is_ending, __ATOMIC_RELAXED)) {
-		if (session->is_open) {
-			work_on_channel(session);
-			if (__atomic_load_n(&session->is_ending, __ATOMIC_RELAXED))
-				log_out(session);
-			end_channel(session);
-		} else if (sleep_until_work(session) != 0 || srp_clock_now() < session->next_try ||
-			   open_channel(session, &problem) != 0) {
-			fail_submitted(session);
+	while (!is_ending(session)) {
+		if (!session->is_open) {
+			wait_and_reopen(session);
+			continue;
 		}
+		work_on_channel(session);
+		if (is_ending(session))
+			log_out(session);
+		end_channel(session);
 	}
 	fail_submitted(session);
 	return NULL;
@@ -310,18 +332,39 @@ static void ring(struct srp_session *session)
 		errno = 0;
 }
 
+/* Programs on one port need different extensions: a login ends the channel of the same name. */
+static int name_initiator(struct srp_target_text *target)
+{
+	uint64_t *name = &target->initiator_ext;
+
+	while (!*name)
+		if (getrandom(name, sizeof(*name), 0) != sizeof(*name) && errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+static void release(struct srp_session *session)
+{
+	pthread_cond_destroy(&session->callers_left);
+	pthread_mutex_destroy(&session->mutex);
+	transfer_buffers_close(&session->buffers);
+}
+
 int srp_session_open(struct srp_session *session, const struct srp_target_text *target,
 		     int timeout_ms, const char **ret_problem)
 {
 	*session = (struct srp_session){.target = *target, .timeout_ms = timeout_ms};
 
-	int error = transfer_buffers_open(&session->buffers);
+	int error = name_initiator(&session->target);
 
+	if (!error)
+		error = transfer_buffers_open(&session->buffers);
 	if (error) {
 		*ret_problem = strerror(-error);
 		return error;
 	}
 	pthread_mutex_init(&session->mutex, NULL);
+	pthread_cond_init(&session->callers_left, NULL);
 	list_init(&session->submitted);
 	session->wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	error = session->wake_file < 0 ? -errno : 0;
@@ -338,8 +381,7 @@ int srp_session_open(struct srp_session *session, const struct srp_target_text *
 undo_buffers:
 	if (session->wake_file >= 0)
 		close(session->wake_file);
-	pthread_mutex_destroy(&session->mutex);
-	transfer_buffers_close(&session->buffers);
+	release(session);
 	return error;
 }
 
@@ -350,22 +392,45 @@ void srp_session_close(struct srp_session *session)
 	pthread_mutex_unlock(&session->mutex);
 	ring(session);
 	pthread_join(session->thread, NULL);
+	pthread_mutex_lock(&session->mutex);
+	while (session->caller_count)
+		pthread_cond_wait(&session->callers_left, &session->mutex);
+	pthread_mutex_unlock(&session->mutex);
 	close(session->wake_file);
-	pthread_mutex_destroy(&session->mutex);
-	transfer_buffers_close(&session->buffers);
+	release(session);
 }
 
-static void submit(struct srp_session *session, struct session_task *task)
+static void enter(struct srp_session *session)
 {
 	pthread_mutex_lock(&session->mutex);
-	list_append(&session->submitted, &task->link);
-
-	bool is_asleep = session->is_asleep;
-
-	session->is_asleep = false; /* rung for once */
+	session->caller_count++;
 	pthread_mutex_unlock(&session->mutex);
-	if (is_asleep)
+}
+
+static void leave(struct srp_session *session)
+{
+	pthread_mutex_lock(&session->mutex);
+	if (--session->caller_count == 0)
+		pthread_cond_signal(&session->callers_left);
+	pthread_mutex_unlock(&session->mutex);
+}
+
+/* False: the session is being closed, and its thread takes nothing any more. */
+static bool submit(struct srp_session *session, struct session_task *task)
+{
+	pthread_mutex_lock(&session->mutex);
+
+	bool is_taken = !session->is_ending;
+	bool must_ring = is_taken && session->is_asleep;
+
+	if (is_taken) {
+		list_append(&session->submitted, &task->link);
+		session->is_asleep = false; /* rung for once */
+	}
+	pthread_mutex_unlock(&session->mutex);
+	if (must_ring)
 		ring(session);
+	return is_taken;
 }
 
 /* One try by one channel. */
@@ -374,12 +439,16 @@ static int try_command(struct srp_session *session, const struct srp_request *re
 {
 	struct session_task task = {.request = *request, .response = ret_response};
 
+	int error = -ESHUTDOWN;
+
 	sem_init(&task.is_done, 0, 0);
-	submit(session, &task);
-	while (sem_wait(&task.is_done) != 0)
-		continue; /* a signal */
+	if (submit(session, &task)) {
+		while (sem_wait(&task.is_done) != 0)
+			continue; /* a signal */
+		error = task.error;
+	}
 	sem_destroy(&task.is_done);
-	return task.error;
+	return error;
 }
 
 int srp_session_command(struct srp_session *session, const struct srp_request *request,
@@ -389,6 +458,7 @@ int srp_session_command(struct srp_session *session, const struct srp_request *r
 	uint8_t *buffer = NULL;
 	int error = -ENOTCONN;
 
+	enter(session);
 	if (data) {
 		assert(data->byte_count <= TRANSFER_BUFFER_BYTES);
 		buffer = transfer_buffers_take(&session->buffers);
@@ -404,5 +474,6 @@ int srp_session_command(struct srp_session *session, const struct srp_request *r
 			memcpy(data->bytes, buffer, data->byte_count);
 		transfer_buffers_return(&session->buffers, buffer);
 	}
+	leave(session);
 	return error;
 }
