@@ -315,8 +315,12 @@ static void *work(void *context)
 			continue;
 		}
 		work_on_channel(session);
-		if (is_ending(session))
-			log_out(session);
+		if (!is_ending(session))
+			end_channel(session);
+	}
+	/* Also a channel that was opened just before the session was closed. */
+	if (session->is_open) {
+		log_out(session);
 		end_channel(session);
 	}
 	fail_submitted(session);

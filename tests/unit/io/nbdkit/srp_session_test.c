@@ -462,6 +462,17 @@ static void test_close_ends_the_commands_that_wait(void **state)
 	assert_int_equal(scripted.close_count, 1);
 }
 
+/* The thread may see the end before it sees the channel. */
+static void test_close_ends_a_channel_that_was_just_opened(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 50; i++) {
+		open_session(CREDITS);
+		srp_session_close(&session);
+		assert_int_equal(scripted.close_count, 1);
+	}
+}
+
 /* A channel that was opened while the session ends would outlive the buffers. */
 static void test_close_opens_no_channel(void **state)
 {
@@ -506,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_each_end_of_a_channel_is_noticed),
 		cmocka_unit_test(test_sleeping_thread_is_woken_by_commands_and_arrivals),
 		cmocka_unit_test(test_close_ends_the_commands_that_wait),
+		cmocka_unit_test(test_close_ends_a_channel_that_was_just_opened),
 		cmocka_unit_test(test_close_opens_no_channel),
 		cmocka_unit_test(test_refused_login_is_told),
 	};
