@@ -95,8 +95,8 @@ def run(path, logs, thread):
         work(path, logs, thread)
     except (EOFError, ConnectionError):
         pass
-    except ValueError as fault:
-        print(fault, flush=True)
+    except Exception as fault:  # pylint: disable=broad-except
+        print(repr(fault), flush=True)
         os._exit(1)
 
 
