@@ -83,6 +83,11 @@ void scripted_await_opens(unsigned count)
 	await(&scripted.open_count, count);
 }
 
+void scripted_await_closing(void)
+{
+	await(&scripted.closing_count, 1);
+}
+
 void scripted_await_closes(unsigned count)
 {
 	await(&scripted.close_count, count);
@@ -250,6 +255,10 @@ int srp_connection_open(struct srp_connection *connection, const struct srp_targ
 
 void srp_connection_close(struct srp_connection *connection)
 {
+	pthread_mutex_lock(&mutex);
+	scripted.closing_count++;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&mutex);
 	if (scripted.at_close)
 		scripted.at_close(scripted.context);
 	pthread_mutex_lock(&mutex);

@@ -39,7 +39,8 @@ extern struct scripted_srp_target {
 	void *context;
 	uint8_t disk[SCRIPTED_BLOCKS * SCSI_BLOCK_BYTES];
 	/* What happened. */
-	unsigned open_count; /* logins that were tried */
+	unsigned open_count;	/* logins that were tried */
+	unsigned closing_count; /* channels whose close has begun */
 	unsigned close_count;
 	unsigned outstanding_max; /* requests without answer, at most */
 	uint64_t initiator_exts[SCRIPTED_CHANNELS_MAX];
@@ -53,6 +54,7 @@ void scripted_advance(time_ns by);
 /* Waits until so many requests have arrived since the reset. */
 void scripted_await_requests(unsigned count);
 void scripted_await_opens(unsigned count);
+void scripted_await_closing(void);
 void scripted_await_closes(unsigned count);
 /* Waits until the session waits for an event of an arrival. */
 void scripted_await_armed(void);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
@@ -22,18 +23,42 @@ enum { TRIES = 2 };
 
 enum { WAKE_FILE, EVENTS_FILE, COMPLETIONS_FILE, FILES };
 
+/* A waiting caller looks this often whether the channel can't be closed. */
+enum { LOOK_MS = 100 };
+
 struct session_task {
 	struct list link;
 	struct srp_request request;
-	struct srp_response *response;
+	struct srp_response response;
+	uint8_t *buffer; /* NULL: no data */
+	sem_t has_ended;
+	/* Under the session's mutex. */
+	bool is_done;
+	bool is_given_up; /* its caller has gone */
 	int error;
-	sem_t is_done;
 };
 
-static void finish(struct session_task *task, int error)
+static void free_task(struct srp_session *session, struct session_task *task)
 {
+	if (task->buffer)
+		transfer_buffers_return(&session->buffers, task->buffer);
+	sem_destroy(&task->has_ended);
+	free(task);
+}
+
+static void finish(struct srp_session *session, struct session_task *task, int error)
+{
+	pthread_mutex_lock(&session->mutex);
+
+	bool is_given_up = task->is_given_up;
+
 	task->error = error;
-	sem_post(&task->is_done);
+	task->is_done = true;
+	if (!is_given_up)
+		sem_post(&task->has_ended);
+	pthread_mutex_unlock(&session->mutex);
+	if (is_given_up)
+		free_task(session, task);
 }
 
 static struct session_task *take_submitted(struct srp_session *session)
@@ -59,7 +84,7 @@ static void fail_submitted(struct srp_session *session)
 		list_append(&failed, link);
 	pthread_mutex_unlock(&session->mutex);
 	while ((link = list_pop(&failed)) != NULL)
-		finish(container_of(link, struct session_task, link), -ENOTCONN);
+		finish(session, container_of(link, struct session_task, link), -ENOTCONN);
 }
 
 static int open_channel(struct srp_session *session, const char **ret_problem)
@@ -74,17 +99,26 @@ static int open_channel(struct srp_session *session, const char **ret_problem)
 	return error;
 }
 
+static void note_closing(struct srp_session *session, time_ns since)
+{
+	pthread_mutex_lock(&session->mutex);
+	session->closing_since = since;
+	pthread_mutex_unlock(&session->mutex);
+}
+
 /* Takes the transfer buffers back from the target, then tells the callers. */
 static void end_channel(struct srp_session *session)
 {
+	note_closing(session, srp_clock_now());
 	srp_connection_close(&session->connection);
+	note_closing(session, 0);
 	session->is_open = false;
 	for (uint32_t slot = 0; slot < SRP_INITIATOR_REQUESTS_MAX; slot++) {
 		struct session_task *task = session->tasks[slot];
 
 		session->tasks[slot] = NULL;
 		if (task)
-			finish(task, -ENOTCONN);
+			finish(session, task, -ENOTCONN);
 	}
 }
 
@@ -93,7 +127,7 @@ static void finish_slot(struct srp_session *session, uint32_t slot, int error)
 	struct session_task *task = session->tasks[slot];
 
 	session->tasks[slot] = NULL;
-	finish(task, error);
+	finish(session, task, error);
 }
 
 /* Returns 0, or a negative errno: the channel is of no use any more. */
@@ -109,7 +143,7 @@ static int take_unit(struct srp_session *session, const struct srp_received *rec
 
 	switch (arrival.kind) {
 	case SRP_ARRIVAL_RESPONSE:
-		*session->tasks[arrival.slot]->response = arrival.response;
+		session->tasks[arrival.slot]->response = arrival.response;
 		finish_slot(session, arrival.slot, 0);
 		return error;
 	case SRP_ARRIVAL_ABORTED:
@@ -427,6 +461,7 @@ static bool submit(struct srp_session *session, struct session_task *task)
 	bool is_taken = !session->is_ending;
 	bool must_ring = is_taken && session->is_asleep;
 
+	task->is_done = false;
 	if (is_taken) {
 		list_append(&session->submitted, &task->link);
 		session->is_asleep = false; /* rung for once */
@@ -437,47 +472,113 @@ static bool submit(struct srp_session *session, struct session_task *task)
 	return is_taken;
 }
 
-/* One try by one channel. */
-static int try_command(struct srp_session *session, const struct srp_request *request,
-		       struct srp_response *ret_response)
+/* Under the mutex. */
+static bool is_stuck(const struct srp_session *session)
 {
-	struct session_task task = {.request = *request, .response = ret_response};
+	return session->closing_since &&
+	       srp_clock_now() - session->closing_since >= MILLISECONDS(session->timeout_ms);
+}
 
-	int error = -ESHUTDOWN;
+/* False: the task is the thread's from now on. */
+static bool await_end(struct srp_session *session, struct session_task *task, int *ret_error)
+{
+	bool is_done, is_given_up;
 
-	sem_init(&task.is_done, 0, 0);
-	if (submit(session, &task)) {
-		while (sem_wait(&task.is_done) != 0)
-			continue; /* a signal */
-		error = task.error;
+	do {
+		struct timespec until = transfer_time_after(LOOK_MS);
+
+		(void)sem_clockwait(&task->has_ended, CLOCK_MONOTONIC, &until);
+		pthread_mutex_lock(&session->mutex);
+		is_given_up = !task->is_done && is_stuck(session);
+		/* The thread has not seen it yet, so it never will. */
+		if (is_given_up && list_is_linked(&task->link)) {
+			list_remove(&task->link);
+			task->is_done = true;
+			task->error = -ETIMEDOUT;
+			is_given_up = false;
+		}
+		is_done = task->is_done;
+		task->is_given_up = is_given_up;
+		*ret_error = is_given_up ? -ETIMEDOUT : task->error;
+		pthread_mutex_unlock(&session->mutex);
+	} while (!is_done && !is_given_up);
+	return is_done;
+}
+
+static int take_buffer(struct srp_session *session, uint8_t **ret_buffer)
+{
+	bool has_no_chance = false;
+
+	while ((*ret_buffer = transfer_buffers_take(&session->buffers, LOOK_MS)) == NULL) {
+		pthread_mutex_lock(&session->mutex);
+		has_no_chance = is_stuck(session);
+		pthread_mutex_unlock(&session->mutex);
+		if (has_no_chance)
+			return -ETIMEDOUT;
 	}
-	sem_destroy(&task.is_done);
+	return 0;
+}
+
+static int make_task(struct srp_session *session, const struct srp_request *request,
+		     const struct session_data *data, struct session_task **ret_task)
+{
+	struct session_task *task = calloc(1, sizeof(*task));
+
+	if (!task)
+		return -ENOMEM;
+	task->request = *request;
+	list_init(&task->link);
+	sem_init(&task->has_ended, 0, 0);
+	if (data) {
+		assert(data->byte_count <= TRANSFER_BUFFER_BYTES);
+
+		int error = take_buffer(session, &task->buffer);
+
+		if (error) {
+			free_task(session, task);
+			return error;
+		}
+		task->request.data = (struct srp_segment){.address = (uintptr_t)task->buffer,
+							  .byte_count = data->byte_count};
+		if (request->direction == SRP_DATA_OUT)
+			memcpy(task->buffer, data->bytes, data->byte_count);
+	}
+	*ret_task = task;
+	return 0;
+}
+
+/* Each try is by one channel. */
+static int run_task(struct srp_session *session, struct session_task *task,
+		    const struct session_data *data, struct srp_response *ret_response)
+{
+	int error = -ENOTCONN;
+
+	for (int tries = 0; tries < TRIES && error == -ENOTCONN; tries++) {
+		if (!submit(session, task))
+			error = -ESHUTDOWN;
+		else if (!await_end(session, task, &error))
+			return error;
+	}
+	if (!error) {
+		*ret_response = task->response;
+		if (data && task->request.direction == SRP_DATA_IN)
+			memcpy(data->bytes, task->buffer, data->byte_count);
+	}
+	free_task(session, task);
 	return error;
 }
 
 int srp_session_command(struct srp_session *session, const struct srp_request *request,
 			const struct session_data *data, struct srp_response *ret_response)
 {
-	struct srp_request copy = *request;
-	uint8_t *buffer = NULL;
-	int error = -ENOTCONN;
+	struct session_task *task;
 
 	enter(session);
-	if (data) {
-		assert(data->byte_count <= TRANSFER_BUFFER_BYTES);
-		buffer = transfer_buffers_take(&session->buffers);
-		copy.data = (struct srp_segment){.address = (uintptr_t)buffer,
-						 .byte_count = data->byte_count};
-		if (request->direction == SRP_DATA_OUT)
-			memcpy(buffer, data->bytes, data->byte_count);
-	}
-	for (int tries = 0; tries < TRIES && error == -ENOTCONN; tries++)
-		error = try_command(session, &copy, ret_response);
-	if (data) {
-		if (!error && request->direction == SRP_DATA_IN)
-			memcpy(data->bytes, buffer, data->byte_count);
-		transfer_buffers_return(&session->buffers, buffer);
-	}
+
+	int error = make_task(session, request, data, &task);
+
+	if (!error)
+		error = run_task(session, task, data, ret_response);
 	leave(session);
 	return error;
 }

@@ -34,6 +34,7 @@ struct srp_session {
 	bool is_ending;
 	uint32_t caller_count; /* threads in srp_session_command() */
 	pthread_cond_t callers_left;
+	time_ns closing_since; /* the thread closes a channel; 0: it does not */
 	/* The thread's own. */
 	bool is_open;
 	time_ns next_try; /* to open a channel */
@@ -56,7 +57,11 @@ void srp_session_close(struct srp_session *session);
 
 /* Sends a command and waits for its response. If the channel ends meanwhile, the command is sent
  * once more by a new channel: all commands of a disk may be repeated. A command that has no
- * response within the timeout is aborted. Returns 0 or a negative errno. */
+ * response within the timeout is aborted. Returns 0 or a negative errno.
+ *
+ * A target that stops in the middle of an access to the buffers keeps the channel from closing
+ * until it goes on. Callers then return after the timeout; the session keeps their buffers
+ * meanwhile. */
 MUST_USE int srp_session_command(struct srp_session *session, const struct srp_request *request,
 				 const struct session_data *data,
 				 struct srp_response *ret_response);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <semaphore.h>
 #include "io/nbdkit/srp_session.h"
 #include "io/scsi/cdb.h"
 #include "io/scsi/sense.h"
@@ -374,6 +375,53 @@ static void test_target_that_answers_no_abort_loses_the_channel(void **state)
 	srp_session_close(&session);
 }
 
+/* The target has stopped in the middle of an access. */
+static void wait_for_the_test(void *context)
+{
+	sem_t *goes_on = context;
+
+	while (sem_wait(goes_on) != 0)
+		continue;
+}
+
+static void test_channel_that_cannot_be_closed_keeps_buffers_but_no_caller(void **state)
+{
+	enum { SENT = 3, LATE = CALLERS_MAX - 1 };
+	sem_t goes_on;
+
+	(void)state;
+	sem_init(&goes_on, 0, 0);
+	open_session(CREDITS);
+	scripted.at_close = wait_for_the_test;
+	scripted.context = &goes_on;
+	start_writes(SENT);
+	scripted_break();
+	scripted_await_closing();
+	start(LATE, SCSI_WRITE_16); /* the channel is not asked for it any more */
+	while (callers_inside() < SENT + 1)
+		sched_yield();
+	scripted_advance(TIMEOUT);
+	assert_int_equal(join(LATE), -ETIMEDOUT);
+	for (unsigned i = 0; i < SENT; i++)
+		assert_int_equal(join(i), -ETIMEDOUT);
+	/* The target may still reach the buffers of the commands that it has. */
+	assert_int_equal(__builtin_popcount(~free_buffers()), SENT);
+	assert_int_equal(scripted.close_count, 0);
+	scripted.at_close = NULL;
+	sem_post(&goes_on);
+	scripted_await_closes(1);
+	while (free_buffers() != UINT32_MAX)
+		sched_yield();
+	/* What was given up is not sent again. */
+	start(LATE, SCSI_READ_16);
+	scripted_await_requests(SENT + 1);
+	assert_int_equal(scripted.requests[SENT].cdb[0], SCSI_READ_16);
+	scripted_answer(SENT, 0);
+	assert_int_equal(join(LATE), 0);
+	srp_session_close(&session);
+	sem_destroy(&goes_on);
+}
+
 static void test_abort_that_fails_loses_the_channel(void **state)
 {
 	(void)state;
@@ -513,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_command_without_answer_is_aborted),
 		cmocka_unit_test(test_response_that_overtakes_the_abort_counts),
 		cmocka_unit_test(test_target_that_answers_no_abort_loses_the_channel),
+		cmocka_unit_test(test_channel_that_cannot_be_closed_keeps_buffers_but_no_caller),
 		cmocka_unit_test(test_abort_that_fails_loses_the_channel),
 		cmocka_unit_test(test_each_end_of_a_channel_is_noticed),
 		cmocka_unit_test(test_sleeping_thread_is_woken_by_commands_and_arrivals),

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include "io/nbdkit/transfer_buffers.h"
 
-enum { THREADS = 48, TURNS = 500, BYTES = 64 };
+enum { THREADS = 48, TURNS = 500, BYTES = 64, WAIT_MS = 60000 };
 
 static struct transfer_buffers buffers;
 
@@ -33,10 +33,11 @@ static void test_all_buffers_are_different(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < TRANSFER_BUFFERS; i++) {
-		taken[i] = transfer_buffers_take(&buffers);
+		taken[i] = transfer_buffers_take(&buffers, WAIT_MS);
 		memset(taken[i], (int)i, TRANSFER_BUFFER_BYTES);
 	}
 	assert_int_equal(buffers.is_free, 0);
+	assert_null(transfer_buffers_take(&buffers, 0));
 	for (unsigned i = 0; i < TRANSFER_BUFFERS; i++) {
 		assert_int_equal(taken[i][0], i);
 		assert_int_equal(taken[i][TRANSFER_BUFFER_BYTES - 1], i);
@@ -49,12 +50,13 @@ static void test_the_buffer_that_came_back_is_taken_next(void **state)
 {
 	(void)state;
 
-	uint8_t *first = transfer_buffers_take(&buffers), *second = transfer_buffers_take(&buffers);
+	uint8_t *first = transfer_buffers_take(&buffers, WAIT_MS),
+		*second = transfer_buffers_take(&buffers, WAIT_MS);
 
 	transfer_buffers_return(&buffers, first);
-	assert_ptr_equal(transfer_buffers_take(&buffers), first);
+	assert_ptr_equal(transfer_buffers_take(&buffers, WAIT_MS), first);
 	transfer_buffers_return(&buffers, second);
-	assert_ptr_equal(transfer_buffers_take(&buffers), second);
+	assert_ptr_equal(transfer_buffers_take(&buffers, WAIT_MS), second);
 	transfer_buffers_return(&buffers, first);
 	transfer_buffers_return(&buffers, second);
 }
@@ -62,7 +64,7 @@ static void test_the_buffer_that_came_back_is_taken_next(void **state)
 static void *take_one(void *context)
 {
 	(void)context;
-	return transfer_buffers_take(&buffers);
+	return transfer_buffers_take(&buffers, WAIT_MS);
 }
 
 static void test_who_finds_none_gets_the_one_that_comes_back(void **state)
@@ -73,7 +75,7 @@ static void test_who_finds_none_gets_the_one_that_comes_back(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < TRANSFER_BUFFERS; i++)
-		taken[i] = transfer_buffers_take(&buffers);
+		taken[i] = transfer_buffers_take(&buffers, WAIT_MS);
 	assert_int_equal(pthread_create(&thread, NULL, take_one, NULL), 0);
 	transfer_buffers_return(&buffers, taken[7]);
 	assert_int_equal(pthread_join(thread, &got), 0);
@@ -89,7 +91,7 @@ static void *take_turns(void *context)
 	void *fault = NULL;
 
 	for (unsigned turn = 0; turn < TURNS; turn++) {
-		uint8_t *buffer = transfer_buffers_take(&buffers);
+		uint8_t *buffer = transfer_buffers_take(&buffers, WAIT_MS);
 
 		memset(buffer, *mark, BYTES);
 		for (unsigned i = 0; i < BYTES; i++)
