@@ -65,6 +65,28 @@ int srp_milliseconds_until(time_ns deadline)
 	return deadline <= srp_clock_now() ? 0 : 1;
 }
 
+void scripted_answer_at_random(void)
+{
+	pthread_mutex_lock(&mutex);
+	scripted.answers_at_random = true;
+	pthread_mutex_unlock(&mutex);
+}
+
+void scripted_set_open_error(int error)
+{
+	pthread_mutex_lock(&mutex);
+	scripted.open_error = error;
+	pthread_mutex_unlock(&mutex);
+}
+
+void scripted_set_at_close(void (*at_close)(void *context), void *context)
+{
+	pthread_mutex_lock(&mutex);
+	scripted.at_close = at_close;
+	scripted.context = context;
+	pthread_mutex_unlock(&mutex);
+}
+
 static void await(const unsigned *number, unsigned least)
 {
 	pthread_mutex_lock(&mutex);
@@ -203,7 +225,9 @@ void scripted_break(void)
 
 void scripted_disconnect(void)
 {
+	pthread_mutex_lock(&mutex);
 	ring(channel.events.fd);
+	pthread_mutex_unlock(&mutex);
 }
 
 /* The session's side. */
@@ -258,9 +282,13 @@ void srp_connection_close(struct srp_connection *connection)
 	pthread_mutex_lock(&mutex);
 	scripted.closing_count++;
 	pthread_cond_broadcast(&changed);
+
+	void (*at_close)(void *) = scripted.at_close;
+	void *context = scripted.context;
+
 	pthread_mutex_unlock(&mutex);
-	if (scripted.at_close)
-		scripted.at_close(scripted.context);
+	if (at_close)
+		at_close(context);
 	pthread_mutex_lock(&mutex);
 	close(channel.events.fd);
 	close(channel.completions.fd);

@@ -31,11 +31,11 @@ struct scripted_request {
 };
 
 extern struct scripted_srp_target {
-	/* What the test sets before it starts the session. */
+	/* What the test sets, by the functions below. */
 	uint32_t request_limit;
 	bool answers_at_random;
-	int open_error;			 /* of further logins, if not 0 */
-	void (*at_close)(void *context); /* when a channel closes, before the target forgets it */
+	int open_error;
+	void (*at_close)(void *context);
 	void *context;
 	uint8_t disk[SCRIPTED_BLOCKS * SCSI_BLOCK_BYTES];
 	/* What happened. */
@@ -50,6 +50,11 @@ extern struct scripted_srp_target {
 
 void scripted_reset(uint32_t request_limit);
 void scripted_advance(time_ns by);
+void scripted_answer_at_random(void);
+/* Of further logins; 0: they succeed. */
+void scripted_set_open_error(int error);
+/* Is called when a channel closes, before the target forgets it. */
+void scripted_set_at_close(void (*at_close)(void *context), void *context);
 
 /* Waits until so many requests have arrived since the reset. */
 void scripted_await_requests(unsigned count);

@@ -147,7 +147,7 @@ static void run_busy_callers(uint32_t request_limit)
 	void *fault;
 
 	open_session(request_limit);
-	scripted.answers_at_random = true;
+	scripted_answer_at_random();
 	for (unsigned i = 0; i < BUSY_CALLERS; i++) {
 		numbers[i] = (uint8_t)i;
 		assert_int_equal(pthread_create(&threads[i], NULL, write_and_read, &numbers[i]), 0);
@@ -281,7 +281,7 @@ static void test_target_that_is_gone_is_asked_seldom(void **state)
 {
 	(void)state;
 	open_session(CREDITS);
-	scripted.open_error = -ECONNREFUSED;
+	scripted_set_open_error(-ECONNREFUSED);
 	start_writes(1);
 	scripted_break();
 	assert_int_equal(join(0), -ENOTCONN);
@@ -291,7 +291,7 @@ static void test_target_that_is_gone_is_asked_seldom(void **state)
 	}
 	assert_int_equal(scripted.open_count, 2);
 	scripted_advance(SETTLED);
-	scripted.open_error = 0;
+	scripted_set_open_error(0);
 	start(0, SCSI_READ_16);
 	scripted_await_requests(2);
 	assert_int_equal(scripted.open_count, 3);
@@ -362,8 +362,7 @@ static void test_target_that_answers_no_abort_loses_the_channel(void **state)
 
 	(void)state;
 	open_session(CREDITS);
-	scripted.at_close = note_free_buffers;
-	scripted.context = &free_at_close;
+	scripted_set_at_close(note_free_buffers, &free_at_close);
 	let_one_be_aborted();
 	scripted_advance(TIMEOUT);
 	scripted_await_requests(3);
@@ -392,8 +391,7 @@ static void test_channel_that_cannot_be_closed_keeps_buffers_but_no_caller(void 
 	(void)state;
 	sem_init(&goes_on, 0, 0);
 	open_session(CREDITS);
-	scripted.at_close = wait_for_the_test;
-	scripted.context = &goes_on;
+	scripted_set_at_close(wait_for_the_test, &goes_on);
 	start_writes(SENT);
 	scripted_break();
 	scripted_await_closing();
@@ -407,7 +405,7 @@ static void test_channel_that_cannot_be_closed_keeps_buffers_but_no_caller(void 
 	/* The target may still reach the buffers of the commands that it has. */
 	assert_int_equal(__builtin_popcount(~free_buffers()), SENT);
 	assert_int_equal(scripted.close_count, 0);
-	scripted.at_close = NULL;
+	scripted_set_at_close(NULL, NULL);
 	sem_post(&goes_on);
 	scripted_await_closes(1);
 	while (free_buffers() != UINT32_MAX)
@@ -542,7 +540,7 @@ static void test_refused_login_is_told(void **state)
 
 	(void)state;
 	scripted_reset(CREDITS);
-	scripted.open_error = -ECONNREFUSED;
+	scripted_set_open_error(-ECONNREFUSED);
 	assert_int_equal(srp_session_open(&session, &target, TIMEOUT_MS, &problem), -ECONNREFUSED);
 	assert_string_equal(problem, "the test says so");
 	assert_int_equal(scripted.close_count, 0);
