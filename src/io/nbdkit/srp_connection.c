@@ -155,19 +155,11 @@ static int make_queue_pair(struct srp_connection *connection)
 	return error;
 }
 
-/* Two programs on one port are told apart by the extension: a second login with the same names
- * would end the first one. */
-static uint64_t initiator_extension(const struct srp_connection *connection,
-				    const struct srp_target_text *target)
-{
-	return target->initiator_ext ? target->initiator_ext : connection->id->qp->qp_num;
-}
-
 static int login(struct srp_connection *connection, const struct srp_target_text *target,
 		 time_ns until, struct srp_initiator *ret_initiator, const char **ret_problem)
 {
 	const struct srp_names names = {
-		.initiator_extension = initiator_extension(connection, target),
+		.initiator_extension = target->initiator_ext,
 		.initiator_guid =
 			be64toh(connection->id->route.addr.addr.ibaddr.sgid.global.interface_id),
 		.target_extension = target->id_ext,

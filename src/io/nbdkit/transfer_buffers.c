@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include "base/time.h"
 
 #define ALL_FREE UINT32_MAX
 
@@ -29,11 +30,34 @@ void transfer_buffers_close(struct transfer_buffers *buffers)
 	pthread_mutex_destroy(&buffers->mutex);
 }
 
-uint8_t *transfer_buffers_take(struct transfer_buffers *buffers)
+struct timespec transfer_time_after(int wait_ms)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+
+	time_ns until = SECONDS(now.tv_sec) + (time_ns)now.tv_nsec + MILLISECONDS(wait_ms);
+
+	return (struct timespec){.tv_sec = (time_t)(until / SECONDS(1)),
+				 .tv_nsec = (long)(until % SECONDS(1))};
+}
+
+uint8_t *transfer_buffers_take(struct transfer_buffers *buffers, int wait_ms)
+{
+	int error = 0;
+
 	pthread_mutex_lock(&buffers->mutex);
-	while (!buffers->is_free)
-		pthread_cond_wait(&buffers->returned, &buffers->mutex);
+	if (!buffers->is_free) {
+		struct timespec until = transfer_time_after(wait_ms);
+
+		while (!buffers->is_free && !error)
+			error = pthread_cond_clockwait(&buffers->returned, &buffers->mutex,
+						       CLOCK_MONOTONIC, &until);
+	}
+	if (!buffers->is_free) {
+		pthread_mutex_unlock(&buffers->mutex);
+		return NULL;
+	}
 
 	int index = __builtin_ctz(buffers->is_free);
 

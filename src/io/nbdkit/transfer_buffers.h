@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 #include "base/attributes.h"
 #include "io/scsi/disk.h"
 
@@ -30,9 +31,11 @@ struct transfer_buffers {
 MUST_USE int transfer_buffers_open(struct transfer_buffers *buffers);
 void transfer_buffers_close(struct transfer_buffers *buffers);
 
-/* Waits until there is one. The buffer that came back last is the likeliest to be in a cache; the
- * lowest free one is nearly always that. */
-uint8_t *transfer_buffers_take(struct transfer_buffers *buffers);
+/* Waits until there is one; NULL: none came back in wait_ms. The buffer that came back last is the
+ * likeliest to be in a cache; the lowest free one is nearly always that. */
+uint8_t *transfer_buffers_take(struct transfer_buffers *buffers, int wait_ms);
+/* The reading of CLOCK_MONOTONIC in wait_ms. */
+struct timespec transfer_time_after(int wait_ms);
 void transfer_buffers_return(struct transfer_buffers *buffers, const uint8_t *buffer);
 
 #endif

@@ -204,6 +204,7 @@ static void complete(struct target_channel *channel, const struct ibv_wc *comple
 		break;
 	case WORK_FETCH:
 		target_tasks_fetched(channel, index);
+		start_waiting(channel); /* an aborted task is free now, without a response */
 		break;
 	case WORK_RESPONSE:
 		target_tasks_answered(channel, index);
