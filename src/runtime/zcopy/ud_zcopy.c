@@ -9,6 +9,7 @@
 #include "runtime/runtime_state.h"
 #include "runtime/fast/direct_records.h"
 #include "runtime/rma/rma_state.h"
+#include "runtime/direct_channels.h"
 #include "runtime/zcopy/zcopy_send.h"
 #include "net/transport/completion_ring.h"
 #include "net/transport/fast/fast_send.h"
@@ -56,7 +57,7 @@ static inline bool waits_for_each(struct channel *channel, const struct send_que
 }
 
 /* A program that waits for events does not poll, so zcopies would not end in time. */
-static inline bool may_go_by_reference(const struct process_runtime *runtime, const struct qp *qp,
+static inline bool may_go_by_reference(struct process_runtime *runtime, const struct qp *qp,
 				       struct channel *channel)
 {
 	const struct send_queue *queue = &qp->requester.queue;
@@ -64,9 +65,14 @@ static inline bool may_go_by_reference(const struct process_runtime *runtime, co
 	struct ud_zcopies *zcopies = &channel->zcopies;
 
 	if (runtime->progress.mode != PROGRESS_STAYING_OUT || !ring || ring->armed ||
-	    waits_for_each(channel, queue, ring) ||
-	    !zcopy_peer_takes(&runtime->rkey_export, channel))
+	    waits_for_each(channel, queue, ring))
 		return false;
+	/* There is no connection that would have given the receiver our pages. A program that
+	 * answers a stranger's datagrams one by one does not come here. */
+	if (unlikely(!zcopy_peer_takes(&runtime->rkey_export, channel))) {
+		direct_channel_expose(runtime, channel);
+		return false;
+	}
 	/* Requests end in order. The zcopies of one ring do, too, but not those of two rings. */
 	if (queue->done != queue->started && qp->owner_zcopy != channel)
 		return false;

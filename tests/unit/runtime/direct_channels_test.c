@@ -53,8 +53,8 @@ static bool has_pages_of_peer(void)
 	return has_pages;
 }
 
-/* A program that a stranger reaches, or that sends datagrams, gives nothing away. Runs first: there
- * is no channel yet. */
+/* A program that a stranger reaches, or that sends a short datagram, gives nothing away. Runs
+ * first: there is no channel yet. */
 static void test_pages_are_shared_once_there_is_a_connection(void **state)
 {
 	time_ns start = runtime_now();
