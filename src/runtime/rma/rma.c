@@ -12,6 +12,7 @@
 #include "runtime/rma/rma_grant_requests.h"
 #include "runtime/rma/rma_state.h"
 #include "net/transport/pacing.h"
+#include "net/transport/qp_error.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
 #include "net/transport/retry.h"
@@ -34,10 +35,12 @@ void rma_open(struct channel *channel, int rkey_export_file)
 {
 	struct rma_peer *peer = calloc(1, sizeof(*peer));
 
-	if (peer && peer_memory_open(&peer->peer_memory, rkey_export_file))
+	if (peer && peer_memory_open(&peer->peer_memory, rkey_export_file)) {
+		peer->peer_memory.hazard = &channel->rma_out->hazard;
 		channel->peer = peer;
-	else
+	} else {
 		free(peer);
+	}
 	close(rkey_export_file);
 }
 
@@ -164,7 +167,18 @@ static void finish(struct qp *qp, struct flow *flow, struct rma *rma, const stru
 	rma_show(qp, rma);
 }
 
-enum step { STEP_FAILED, STEP_IS_PART, STEP_IS_LAST };
+void rma_fail(struct qp *qp)
+{
+	const time_ns now = runtime_now();
+
+	if (qp->requester.cursor != qp->requester.queue.tail)
+		qp_fail_send(qp, now, COMPLETION_RETRY_EXCEEDED);
+	else
+		qp_enter_error(qp, now);
+	qp_settle(qp, now);
+}
+
+enum step { STEP_FAILED, STEP_IS_CUT_OFF, STEP_IS_PART, STEP_IS_LAST };
 
 /* Moves one piece of the request at the head of the queue, and completes the request after its last
  * piece. */
@@ -172,17 +186,22 @@ static enum step take_step(struct qp *qp, struct flow *flow, struct rma *rma,
 			   const struct bypass *bypass, time_ns now)
 {
 	const struct channel *channel = rma->channel;
+	const bool is_read = bypass->opcode == SEND_RDMA_READ;
 	enum step step = STEP_FAILED;
 
 	hazard_begin(channel);
 	if (likely(carry_out_piece(rma, bypass))) {
 		step = STEP_IS_PART;
-		if (rma->piece_offset == bypass->byte_count) {
+		if (unlikely(!hazard_stands(channel) && !rma_may_be_lost(qp, is_read))) {
+			step = is_read ? STEP_FAILED : STEP_IS_CUT_OFF;
+		} else if (rma->piece_offset == bypass->byte_count) {
 			finish(qp, flow, rma, bypass, now);
 			step = STEP_IS_LAST;
 		}
 	}
 	hazard_end(channel);
+	if (unlikely(step == STEP_IS_CUT_OFF))
+		rma_fail(qp);
 	/* A completion that finds no room in the CQ puts the queue pair into Error and ends its
 	 * RMA. */
 	if (step == STEP_IS_LAST)
@@ -278,6 +297,8 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
 
 		enum step step = take_step(qp, flow, rma, &bypass, now);
 
+		if (unlikely(step == STEP_IS_CUT_OFF))
+			return RMA_BY_PACKETS;
 		if (step == STEP_FAILED)
 			break;
 		runtime->rounds.rma_bytes +=

@@ -218,6 +218,7 @@ uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow, time_n
 	struct peer_target target;
 	uint32_t byte_count = 0;
 	unsigned request_count = 0;
+	bool is_cut_off = false;
 
 	if (rma->piece_offset || !rma_bypass_simple(qp, REQUEST_BYTES_MAX, &request))
 		return 0;
@@ -227,6 +228,11 @@ uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow, time_n
 			if (unlikely(!find_target(rma, &request, &target)) ||
 			    unlikely(!move(rma, &request, &target)))
 				break;
+			if (unlikely(!hazard_stands(channel)) &&
+			    !rma_may_be_lost(qp, request.is_read)) {
+				is_cut_off = !request.is_read;
+				break;
+			}
 			rma->message_count++;
 			enter(&books, qp, &request, rma_bypass_done(qp, now));
 			byte_count += request.byte_count;
@@ -238,9 +244,10 @@ uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow, time_n
 			rma_show(qp, rma);
 	}
 	hazard_end(channel);
-	if (unlikely(!byte_count))
-		return 0;
-	settle(qp, flow, &books, now);
+	if (likely(byte_count))
+		settle(qp, flow, &books, now);
+	if (unlikely(is_cut_off) && qp->state == QP_RTS)
+		rma_fail(qp);
 	return byte_count;
 }
 
@@ -345,8 +352,11 @@ bool rma_short_post(struct rma *rma, struct qp *qp, const struct rma_request *re
 			is_moved = !memory_guard_has_gaps();
 		}
 	}
-	if (likely(is_moved))
+	if (likely(is_moved) &&
+	    (likely(hazard_stands(rma->channel)) || rma_may_be_lost(qp, is_read)))
 		return book(rma, qp, request, sge->byte_count, now);
 	hazard_end(rma->channel);
+	if (unlikely(is_moved && !is_read))
+		rma_fail(qp);
 	return false;
 }

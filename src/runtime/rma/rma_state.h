@@ -65,9 +65,10 @@ struct rma {
 
 /* Between hazard_begin and hazard_end this process may access the peer's memory. A grant or key
  * that the peer revokes before hazard_begin is seen as revoked here; if the peer revokes it later,
- * the peer waits for hazard_end. The progress word is written before hazard_end. If the peer
- * executes a process fence before it reads the hazard word (rkey_export_wait), a plain store is
- * enough here. */
+ * the peer waits for hazard_end, but not for ever (runtime/rma/hazard_wait.h): an access counts
+ * only if hazard_stands() after its last byte. The progress word is written before hazard_end. If
+ * the peer executes a process fence before it reads the hazard word, a plain store is enough here.
+ */
 static inline void hazard_begin(const struct channel *channel)
 {
 	uint64_t *hazard = &channel->rma_out->hazard;
@@ -79,15 +80,30 @@ static inline void hazard_begin(const struct channel *channel)
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		return;
 	}
-	(void)__atomic_exchange_n(hazard, begun, __ATOMIC_SEQ_CST);
+	(void)__atomic_exchange_n(hazard, begun | RMA_HAZARD_IS_LOCKED, __ATOMIC_SEQ_CST);
+}
+
+/* After the bytes have moved: whether the access counts. If the peer has cut it off, the bytes may
+ * have gone to pages that the peer does not use any more. */
+static inline bool hazard_stands(const struct channel *channel)
+{
+	uint64_t *hazard = &channel->rma_out->hazard;
+
+	/* The peer sets its bit, has this process pass a fence, and then takes the pages away. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (likely(!(__atomic_load_n(hazard, __ATOMIC_RELAXED) &
+		     (RMA_HAZARD_CUT_OFF | RMA_HAZARD_IS_LOCKED))))
+		return true;
+	/* Without such a fence this is one. */
+	return !(__atomic_fetch_and(hazard, ~RMA_HAZARD_IS_LOCKED, __ATOMIC_SEQ_CST) &
+		 RMA_HAZARD_CUT_OFF);
 }
 
 static inline void hazard_end(const struct channel *channel)
 {
 	uint64_t *hazard = &channel->rma_out->hazard;
 
-	__atomic_store_n(hazard, (__atomic_load_n(hazard, __ATOMIC_RELAXED) | 1) + 1,
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(hazard, __atomic_load_n(hazard, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
 }
 
 /* The grant's serial number as the target shows it now; odd: granted. */
@@ -95,6 +111,18 @@ static inline uint32_t rma_serial(const struct rma *rma)
 {
 	return __atomic_load_n(&rma->channel->rma_out->grants[rma->index].serial, __ATOMIC_SEQ_CST);
 }
+
+/* Whether a request whose access did not stand may end as if it had: an unreliable connection loses
+ * messages. */
+static inline bool rma_may_be_lost(const struct qp *qp, bool is_read)
+{
+	return qp->type == QP_UC && !is_read;
+}
+
+/* After hazard_end of a WRITE or atomic that did not stand: fails the request, or the queue pair if
+ * the request is not posted yet. The request may have acted already, and carrying it out again by
+ * packets could repeat a message to a program that watches its memory. */
+void rma_fail(struct qp *qp);
 
 static inline void rma_show(const struct qp *qp, const struct rma *rma)
 {
