@@ -85,7 +85,7 @@ static bool is_awaited(const struct qp *qp, struct rma *rma)
 static bool is_granted(struct rma *rma)
 {
 	const struct rma_grant *shared = &rma->channel->rma_out->grants[rma->index];
-	uint32_t serial = rma_serial(rma);
+	uint32_t serial = rma_serial(rma->channel->rma_out, rma);
 
 	if (likely(serial == rma->serial))
 		return serial % 2;
@@ -123,7 +123,8 @@ static bool is_worth_waiting(const struct qp *qp, const struct rma *rma, time_ns
 		return false;
 	(void)ring_room(out);
 	/* The target may have granted since the last look. */
-	return out->head_seen - rma->asked_position >= out->data_bytes || rma_serial(rma) % 2;
+	return out->head_seen - rma->asked_position >= out->data_bytes ||
+	       rma_serial(rma->channel->rma_out, rma) % 2;
 }
 
 /* Moves one piece of the request. */
@@ -164,7 +165,22 @@ static void finish(struct qp *qp, struct flow *flow, struct rma *rma, const stru
 	rma->message_count++;
 	rma_count(flow, qp, bypass);
 	(void)rma_bypass_done(qp, now);
-	rma_show(qp, rma);
+	rma_show(rma->channel->rma_out, qp, rma);
+}
+
+void hazard_begin_without_fence(const struct channel *channel)
+{
+	uint64_t *hazard = &channel->rma_out->hazard;
+	const uint64_t begun = __atomic_load_n(hazard, __ATOMIC_RELAXED) | 1;
+
+	(void)__atomic_exchange_n(hazard, begun | RMA_HAZARD_IS_LOCKED, __ATOMIC_SEQ_CST);
+}
+
+bool hazard_stands_after_look(struct rma_area *area)
+{
+	/* If the peer can't have us pass a fence, this is one. */
+	return !(__atomic_fetch_and(&area->hazard, ~RMA_HAZARD_IS_LOCKED, __ATOMIC_SEQ_CST) &
+		 RMA_HAZARD_CUT_OFF);
 }
 
 void rma_fail(struct qp *qp)
@@ -192,14 +208,14 @@ static enum step take_step(struct qp *qp, struct flow *flow, struct rma *rma,
 	hazard_begin(channel);
 	if (likely(carry_out_piece(rma, bypass))) {
 		step = STEP_IS_PART;
-		if (unlikely(!hazard_stands(channel) && !rma_may_be_lost(qp, is_read))) {
+		if (unlikely(!hazard_stands(channel->rma_out) && !rma_may_be_lost(qp, is_read))) {
 			step = is_read ? STEP_FAILED : STEP_IS_CUT_OFF;
 		} else if (rma->piece_offset == bypass->byte_count) {
 			finish(qp, flow, rma, bypass, now);
 			step = STEP_IS_LAST;
 		}
 	}
-	hazard_end(channel);
+	hazard_end(channel->rma_out);
 	if (unlikely(step == STEP_IS_CUT_OFF))
 		rma_fail(qp);
 	/* A completion that finds no room in the CQ puts the queue pair into Error and ends its
@@ -344,8 +360,9 @@ static inline struct rma *rma_past_packets(const struct process_runtime *runtime
 	return is_behind_packets(qp, rma->channel) ? rma : NULL;
 }
 
-bool rma_post(struct adapter *adapter, struct qp *qp, const struct rma_request *request,
-	      const struct sge *sge)
+/* In line, as rma_short_post. */
+IN_LINE bool rma_post(struct adapter *adapter, struct qp *qp, const struct rma_request *request,
+		      const struct sge *sge)
 {
 	struct process_runtime *runtime = adapter->runtime;
 	struct rma *rma = rma_past_packets(runtime, qp);

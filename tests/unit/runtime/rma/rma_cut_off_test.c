@@ -178,8 +178,8 @@ static void test_an_access_without_fences_stands_or_not(void **state)
 		hazard_begin(channel);
 		assert_int_equal(channel->rma_out->hazard % 2, 1);
 		channel->rma_out->hazard |= is_cut_off ? RMA_HAZARD_CUT_OFF : 0;
-		assert_int_equal(hazard_stands(channel), !is_cut_off);
-		hazard_end(channel);
+		assert_int_equal(hazard_stands(channel->rma_out), !is_cut_off);
+		hazard_end(channel->rma_out);
 		assert_int_equal(channel->rma_out->hazard % 2, 0);
 		assert_int_equal(channel->rma_out->hazard & RMA_HAZARD_IS_LOCKED, 0);
 	}
