@@ -85,9 +85,14 @@ struct pinned_ranges {
 	struct pinned_range ranges[PINNED_RANGES_MAX];
 };
 
+/* Bits of the hazard word. */
+#define RMA_HAZARD_CUT_OFF   ((uint64_t)1 << 63) /* set by the target: the access has failed */
+#define RMA_HAZARD_IS_LOCKED ((uint64_t)1 << 62) /* by the initiator: nobody fences for it */
+
 struct rma_area {
 	/* Written by the initiator. The hazard word: odd while a thread of the initiator accesses
-	 * the target's memory; only one thread does at a time. */
+	 * the target's memory; only one thread does at a time. The target sets
+	 * RMA_HAZARD_CUT_OFF if an access does not end (runtime/rma/hazard_wait.h). */
 	_Alignas(64) uint64_t hazard;
 	_Alignas(64) uint64_t placed[RMA_QPS_MAX]; /* rma_progress_word() by index */
 	_Alignas(64) uint32_t takes_zcopy;	   /* not 0: the initiator takes zcopy messages */

@@ -28,6 +28,13 @@ struct pin_table;
 struct rma_area;
 struct rma_peer;
 
+/* The peer's accesses to this process's memory (runtime/rma/hazard_wait.h). */
+struct hazard_watch {
+	uint64_t seen;	 /* the hazard word when the last wait began */
+	bool is_cut_off; /* for the life of the channel: the peer gets no grant */
+	bool may_copy;	 /* just cut off: it may be in a system call that copies */
+};
+
 enum channel_state {
 	CHANNEL_WANTED, /* named by softibd, not mapped yet */
 	CHANNEL_OPEN,
@@ -63,9 +70,10 @@ struct channel {
 	uint64_t full_head;	 /* the consumer's position at that time */
 	bool is_stalled;	 /* discard packets that do not fit */
 	/* RMA by a direct ring (ipc/rma_area.h). */
-	struct rma_area *rma_out;   /* our RMA at the peer */
-	struct rma_area *rma_in;    /* the peer's RMA here */
-	struct rma_peer *peer;	    /* NULL: no RMA is possible there */
+	struct rma_area *rma_out; /* our RMA at the peer */
+	struct rma_area *rma_in;  /* the peer's RMA here */
+	struct rma_peer *peer;	  /* NULL: no RMA is possible there */
+	struct hazard_watch hazard;
 	bool is_exposed;	    /* the peer may map our shared pages */
 	bool has_exposure;	    /* the peer's can be fetched */
 	struct grant_table *grants; /* NULL: the peer has not asked yet */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "runtime/rma/guarded_call.h"
 
 bool cma_is_allowed(void)
 {
@@ -27,10 +28,25 @@ static ssize_t read_file(const struct cma *memory, void *bytes, size_t byte_coun
 	return syscall(SYS_pread64, memory->file, bytes, byte_count, address);
 }
 
-static ssize_t write_file(const struct cma *memory, const void *bytes, size_t byte_count,
+static ssize_t write_file(const struct cma *memory, const struct iovec *parts, unsigned part_count,
 			  uint64_t address)
 {
-	return syscall(SYS_pwrite64, memory->file, bytes, byte_count, address);
+	const struct guarded_call one = {
+		SYS_pwrite64,
+		{memory->file, (long)parts->iov_base, (long)parts->iov_len, (long)address}};
+	const struct guarded_call several = {
+		SYS_pwritev, {memory->file, (long)parts, part_count, (long)address}};
+
+	return guarded_call(part_count == 1 ? &one : &several, memory->hazard);
+}
+
+static ssize_t write_process(const struct cma *memory, const struct iovec *parts,
+			     unsigned part_count, const struct iovec *there)
+{
+	const struct guarded_call call = {
+		SYS_process_vm_writev, {memory->pid, (long)parts, part_count, (long)there, 1, 0}};
+
+	return guarded_call(&call, memory->hazard);
 }
 
 bool cma_is_there(const struct cma *memory)
@@ -121,11 +137,9 @@ bool cma_write(const struct cma *memory, uint64_t address, const struct iovec *p
 		return true;
 	}
 	if (may_call(memory, byte_count))
-		moved = process_vm_writev(memory->pid, parts, part_count, &there, 1, 0);
-	else if (part_count == 1)
-		moved = write_file(memory, parts->iov_base, byte_count, address);
+		moved = write_process(memory, parts, part_count, &there);
 	else
-		moved = pwritev(memory->file, parts, (int)part_count, (off_t)address);
+		moved = write_file(memory, parts, part_count, address);
 	return moved == (ssize_t)byte_count;
 }
 

@@ -23,16 +23,19 @@ struct cma {
 			   copies */
 	uint64_t nonce;
 	uint64_t nonce_address;
+	const uint64_t *hazard; /* our hazard word there (ipc/rma_area.h); NULL: no check */
 };
 
 /* -EPERM, -EACCES: not allowed; -ESRCH: the process with this pid does not have the nonce at that
- * address. */
+ * address. The caller sets hazard. */
 MUST_USE int cma_open(struct cma *memory, pid_t pid, uint64_t nonce, uint64_t nonce_address);
 void cma_close(struct cma *memory);
 /* Whether the process still runs the same program, and so still has its pid. */
 MUST_USE bool cma_is_there(const struct cma *memory);
 
-/* Moves all bytes, in ascending order of addresses. false: some of them may have been moved. */
+/* Moves all bytes, in ascending order of addresses. false: some of them may have been moved. A
+ * write does not begin once the other process has cut it off, even if this process is stopped
+ * before the call and goes on much later (runtime/rma/guarded_call.h). */
 MUST_USE bool cma_write(const struct cma *memory, uint64_t address, const struct iovec *parts,
 			unsigned part_count, size_t byte_count);
 MUST_USE bool cma_read(const struct cma *memory, uint64_t address, const struct iovec *parts,

@@ -71,6 +71,7 @@ void peer_memory_try(struct peer_memory *peer_memory)
 	    cma_open(&peer_memory->memory, (pid_t)peer_memory->header->pid,
 		     peer_memory->header->nonce, peer_memory->header->nonce_address) != 0)
 		peer_memory->memory.file = -1;
+	peer_memory->memory.hazard = peer_memory->hazard;
 }
 
 /* Where a part of an exported region is mapped here; NULL: it is not shared. The peer's numbers are

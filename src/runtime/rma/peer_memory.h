@@ -26,8 +26,9 @@ struct bypass;
 struct peer_memory {
 	const struct rkey_export_header *header;
 	const struct published_key *keys;
-	uint8_t *shared;   /* this process's mapping of the shared part of the peer's file */
-	struct cma memory; /* closed until peer_memory_try, and where CMA is not allowed */
+	uint8_t *shared;	/* this process's mapping of the shared part of the peer's file */
+	struct cma memory;	/* closed until peer_memory_try, and where CMA is not allowed */
+	const uint64_t *hazard; /* our hazard word there, for CMA; NULL: none */
 	bool has_tried;
 	/* Which blocks of the shared part already have page table entries in this process. */
 	bool is_mapped[RKEY_EXPORT_SHARED_BYTES / PEER_MEMORY_BLOCK_BYTES];

@@ -82,23 +82,26 @@ void pinned_range_end_key(const struct adapter *adapter, uint32_t key)
 	}
 }
 
+static void withdraw_those_of(const struct channel *channel)
+{
+	for (unsigned index = 0; has_pins(channel) && index < PINNED_RANGES_MAX; index++)
+		if (channel->pins->pins[index].adapter)
+			withdraw(channel, index);
+}
+
 static void end_those_of(struct process_runtime *runtime, struct channel *channel)
 {
-	bool any = false;
-
-	if (!has_pins(channel))
-		return;
-	for (unsigned index = 0; index < PINNED_RANGES_MAX; index++) {
-		if (!channel->pins->pins[index].adapter)
-			continue;
-		withdraw(channel, index);
-		any = true;
-	}
-	if (any)
-		rkey_export_wait_for(channel);
-	for (unsigned index = 0; any && index < PINNED_RANGES_MAX; index++)
+	for (unsigned index = 0; has_pins(channel) && index < PINNED_RANGES_MAX; index++)
 		if (channel->pins->pins[index].adapter)
 			end(runtime, channel, index);
+}
+
+void pinned_range_withdraw_all(struct process_runtime *runtime)
+{
+	if (likely(!runtime->pins.byte_count))
+		return;
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		withdraw_those_of(runtime->direct.channels[i]);
 }
 
 void pinned_range_end_all(struct process_runtime *runtime)
@@ -113,6 +116,8 @@ void pinned_range_close(struct process_runtime *runtime, struct channel *channel
 {
 	if (!channel->pins)
 		return;
+	withdraw_those_of(channel);
+	rkey_export_wait_for(channel);
 	end_those_of(runtime, channel);
 	pinned_range_abandon(channel);
 	runtime->pins.ring_count--;
@@ -268,7 +273,7 @@ void pinned_range_asked(struct process_runtime *runtime, struct channel *channel
 	struct pin_ask ask;
 
 	if (!adapter || !runtime->rkey_export.header || !channel->rma_in ||
-	    record->byte_count != sizeof(ask))
+	    channel->hazard.is_cut_off || record->byte_count != sizeof(ask))
 		return;
 	memcpy(&ask, record->body, sizeof(ask));
 	if (cma_is_allowed() && kernel_ring_is_allowed())

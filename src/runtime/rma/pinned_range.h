@@ -32,7 +32,9 @@ void pinned_range_asked(struct process_runtime *runtime, struct channel *channel
 			const struct ring_record *record);
 /* The key is revoked, and no peer uses it any more. */
 void pinned_range_end_key(const struct adapter *adapter, uint32_t key);
-/* Pages are about to move. */
+/* Pages are about to move: no peer begins to use a range. */
+void pinned_range_withdraw_all(struct process_runtime *runtime);
+/* No peer uses a range any more, except one that was cut off: its next call finds none. */
 void pinned_range_end_all(struct process_runtime *runtime);
 /* The channel closes. */
 void pinned_range_close(struct process_runtime *runtime, struct channel *channel);

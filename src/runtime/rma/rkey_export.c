@@ -3,7 +3,6 @@
 #include "runtime/rma/rkey_export.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,14 +12,11 @@
 #include "runtime/rma/shared_mr.h"
 #include "runtime/runtime_state.h"
 #include "runtime/rma/cma.h"
+#include "runtime/rma/hazard_wait.h"
 #include "runtime/rma/pinned_range.h"
 #include "ipc/rma_area.h"
-#include "runtime/process_fence.h"
 #include "runtime/zcopy/zcopy_send.h"
 #include "runtime/zcopy/ud_zcopy.h"
-
-/* A peer ends its access within microseconds, unless it was preempted. */
-enum { SPINS_BEFORE_YIELD = 200 };
 
 int rkey_export_open(struct rkey_export *rkey_export, int file)
 {
@@ -63,60 +59,19 @@ void rkey_export_close(struct rkey_export *rkey_export)
 	*rkey_export = (struct rkey_export){.file = -1};
 }
 
-/* A channel to the process itself needs no wait, since this process holds its own lock. */
-static bool may_be_busy(const struct channel *channel)
+static void move_all_back(struct process_runtime *runtime);
+
+/* Afterwards no access reaches what was revoked before the call. */
+static void wait_for(struct process_runtime *runtime, struct channel *const channels[],
+		     unsigned count, bool is_fenced)
 {
-	return channel->state == CHANNEL_OPEN && channel->rma_in &&
-	       channel->rma_out != channel->rma_in;
+	if (unlikely(hazard_wait(channels, count, is_fenced)))
+		move_all_back(runtime);
 }
 
-/* After this fence every peer sees what was exported or revoked before it, and this process sees
- * the hazard word of each peer that had not seen it. */
-static void meet_peers(bool is_fenced)
+static void wait_for_all(struct process_runtime *runtime)
 {
-	if (is_fenced)
-		process_fence();
-	else
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-static void wait_until_idle(const struct channel *channel)
-{
-	const uint64_t *hazard = &channel->rma_in->hazard;
-	uint64_t begun = __atomic_load_n(hazard, __ATOMIC_SEQ_CST);
-	unsigned spins = 0;
-
-	/* An access that the peer begins later uses the current keys. A process that ended accesses
-	 * nothing: softibd closes its rings after its last thread is gone. */
-	while (begun % 2 && __atomic_load_n(hazard, __ATOMIC_ACQUIRE) == begun &&
-	       !ring_is_closed(channel->in.shared)) {
-		if (++spins < SPINS_BEFORE_YIELD)
-			__builtin_ia32_pause();
-		else
-			sched_yield();
-	}
-}
-
-void rkey_export_wait_for(const struct channel *channel)
-{
-	if (!may_be_busy(channel))
-		return;
-	meet_peers(channel->out.is_fenced);
-	wait_until_idle(channel);
-}
-
-static void rkey_export_wait(const struct process_runtime *runtime)
-{
-	bool has_met = false;
-
-	for (unsigned i = 0; i < runtime->direct.count; i++) {
-		if (!may_be_busy(runtime->direct.channels[i]))
-			continue;
-		if (!has_met)
-			meet_peers(runtime->is_fenced);
-		has_met = true;
-		wait_until_idle(runtime->direct.channels[i]);
-	}
+	wait_for(runtime, runtime->direct.channels, runtime->direct.count, runtime->is_fenced);
 }
 
 /* A key that stands for no memory of the program need not be exported. */
@@ -177,10 +132,12 @@ static void key_revoked(void *context, const struct region *region)
 		is_for_peers(region) &&
 		published_keys_remove(rkey_export->keys, adapter->description->index, region->key);
 
-	if (unlikely(moves_others))
+	if (unlikely(moves_others)) {
 		set_moving(rkey_export, true);
+		pinned_range_withdraw_all(runtime);
+	}
 	if (was_published || moves_others)
-		rkey_export_wait(runtime);
+		wait_for_all(runtime);
 	pinned_range_end_key(adapter, region->key);
 	if (region->kind != KEY_REGION)
 		return;
@@ -193,23 +150,43 @@ static void key_revoked(void *context, const struct region *region)
 		set_moving(rkey_export, false);
 }
 
-void rkey_export_end_sharing(struct process_runtime *runtime)
+/* Shares no more pages. A peer that was cut off may still write to their place in the file, so it
+ * is never used again. */
+static void move_all_back(struct process_runtime *runtime)
 {
 	struct rkey_export *rkey_export = &runtime->rkey_export;
 
-	if (!rkey_export->header || !rkey_export->shared_mr->is_on)
+	if (!rkey_export->header)
 		return;
 	ud_zcopies_take_back(runtime);
 	set_moving(rkey_export, true);
 	__atomic_store_n(&rkey_export->header->shared_is_off, 1, __ATOMIC_SEQ_CST);
-	rkey_export_wait(runtime);
+	pinned_range_withdraw_all(runtime);
+	/* A peer that is cut off only now loses the same pages. */
+	(void)!hazard_wait(runtime->direct.channels, runtime->direct.count, runtime->is_fenced);
 	pinned_range_end_all(runtime);
 	shared_mr_end(rkey_export->shared_mr);
 	set_moving(rkey_export, false);
 }
 
+void rkey_export_end_sharing(struct process_runtime *runtime)
+{
+	if (runtime->rkey_export.header && runtime->rkey_export.shared_mr->is_on)
+		move_all_back(runtime);
+}
+
 /* A process has one runtime. */
 static struct process_runtime *exposed;
+
+void rkey_export_wait_for(struct channel *channel)
+{
+	wait_for(exposed, &channel, 1, channel->out.is_fenced);
+}
+
+void rkey_export_wait_for_all(struct process_runtime *runtime)
+{
+	wait_for_all(runtime);
+}
 
 static bool is_external(void *context, const uint8_t *bytes, size_t byte_count)
 {

@@ -23,7 +23,9 @@ void rkey_export_end_sharing(struct process_runtime *runtime);
 /* Exports the adapter's keys from now on. */
 void rkey_export_watch(struct adapter *adapter);
 
-/* Returns when the peer has ended every access that it began before the call. Lock held. */
-void rkey_export_wait_for(const struct channel *channel);
+/* Return when no access that the peer, or any peer, began before the call reaches what was revoked
+ * before it: the access has ended, or was cut off (runtime/rma/hazard_wait.h). Lock held. */
+void rkey_export_wait_for(struct channel *channel);
+void rkey_export_wait_for_all(struct process_runtime *runtime);
 
 #endif

@@ -12,6 +12,7 @@
 #include "runtime/rma/rma_grant_requests.h"
 #include "runtime/rma/rma_state.h"
 #include "net/transport/pacing.h"
+#include "net/transport/qp_error.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
 #include "net/transport/retry.h"
@@ -34,10 +35,12 @@ void rma_open(struct channel *channel, int rkey_export_file)
 {
 	struct rma_peer *peer = calloc(1, sizeof(*peer));
 
-	if (peer && peer_memory_open(&peer->peer_memory, rkey_export_file))
+	if (peer && peer_memory_open(&peer->peer_memory, rkey_export_file)) {
+		peer->peer_memory.hazard = &channel->rma_out->hazard;
 		channel->peer = peer;
-	else
+	} else {
 		free(peer);
+	}
 	close(rkey_export_file);
 }
 
@@ -82,7 +85,7 @@ static bool is_awaited(const struct qp *qp, struct rma *rma)
 static bool is_granted(struct rma *rma)
 {
 	const struct rma_grant *shared = &rma->channel->rma_out->grants[rma->index];
-	uint32_t serial = rma_serial(rma);
+	uint32_t serial = rma_serial(rma->channel->rma_out, rma);
 
 	if (likely(serial == rma->serial))
 		return serial % 2;
@@ -120,7 +123,8 @@ static bool is_worth_waiting(const struct qp *qp, const struct rma *rma, time_ns
 		return false;
 	(void)ring_room(out);
 	/* The target may have granted since the last look. */
-	return out->head_seen - rma->asked_position >= out->data_bytes || rma_serial(rma) % 2;
+	return out->head_seen - rma->asked_position >= out->data_bytes ||
+	       rma_serial(rma->channel->rma_out, rma) % 2;
 }
 
 /* Moves one piece of the request. */
@@ -161,10 +165,36 @@ static void finish(struct qp *qp, struct flow *flow, struct rma *rma, const stru
 	rma->message_count++;
 	rma_count(flow, qp, bypass);
 	(void)rma_bypass_done(qp, now);
-	rma_show(qp, rma);
+	rma_show(rma->channel->rma_out, qp, rma);
 }
 
-enum step { STEP_FAILED, STEP_IS_PART, STEP_IS_LAST };
+void hazard_begin_without_fence(const struct channel *channel)
+{
+	uint64_t *hazard = &channel->rma_out->hazard;
+	const uint64_t begun = __atomic_load_n(hazard, __ATOMIC_RELAXED) | 1;
+
+	(void)__atomic_exchange_n(hazard, begun | RMA_HAZARD_IS_LOCKED, __ATOMIC_SEQ_CST);
+}
+
+bool hazard_stands_after_look(struct rma_area *area)
+{
+	/* If the peer can't have us pass a fence, this is one. */
+	return !(__atomic_fetch_and(&area->hazard, ~RMA_HAZARD_IS_LOCKED, __ATOMIC_SEQ_CST) &
+		 RMA_HAZARD_CUT_OFF);
+}
+
+void rma_fail(struct qp *qp)
+{
+	const time_ns now = runtime_now();
+
+	if (qp->requester.cursor != qp->requester.queue.tail)
+		qp_fail_send(qp, now, COMPLETION_RETRY_EXCEEDED);
+	else
+		qp_enter_error(qp, now);
+	qp_settle(qp, now);
+}
+
+enum step { STEP_FAILED, STEP_IS_CUT_OFF, STEP_IS_PART, STEP_IS_LAST };
 
 /* Moves one piece of the request at the head of the queue, and completes the request after its last
  * piece. */
@@ -172,17 +202,22 @@ static enum step take_step(struct qp *qp, struct flow *flow, struct rma *rma,
 			   const struct bypass *bypass, time_ns now)
 {
 	const struct channel *channel = rma->channel;
+	const bool is_read = bypass->opcode == SEND_RDMA_READ;
 	enum step step = STEP_FAILED;
 
 	hazard_begin(channel);
 	if (likely(carry_out_piece(rma, bypass))) {
 		step = STEP_IS_PART;
-		if (rma->piece_offset == bypass->byte_count) {
+		if (unlikely(!hazard_stands(channel->rma_out) && !rma_may_be_lost(qp, is_read))) {
+			step = is_read ? STEP_FAILED : STEP_IS_CUT_OFF;
+		} else if (rma->piece_offset == bypass->byte_count) {
 			finish(qp, flow, rma, bypass, now);
 			step = STEP_IS_LAST;
 		}
 	}
-	hazard_end(channel);
+	hazard_end(channel->rma_out);
+	if (unlikely(step == STEP_IS_CUT_OFF))
+		rma_fail(qp);
 	/* A completion that finds no room in the CQ puts the queue pair into Error and ends its
 	 * RMA. */
 	if (step == STEP_IS_LAST)
@@ -278,6 +313,8 @@ enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *fl
 
 		enum step step = take_step(qp, flow, rma, &bypass, now);
 
+		if (unlikely(step == STEP_IS_CUT_OFF))
+			return RMA_BY_PACKETS;
 		if (step == STEP_FAILED)
 			break;
 		runtime->rounds.rma_bytes +=
@@ -323,8 +360,9 @@ static inline struct rma *rma_past_packets(const struct process_runtime *runtime
 	return is_behind_packets(qp, rma->channel) ? rma : NULL;
 }
 
-bool rma_post(struct adapter *adapter, struct qp *qp, const struct rma_request *request,
-	      const struct sge *sge)
+/* In line, as rma_short_post. */
+IN_LINE bool rma_post(struct adapter *adapter, struct qp *qp, const struct rma_request *request,
+		      const struct sge *sge)
 {
 	struct process_runtime *runtime = adapter->runtime;
 	struct rma *rma = rma_past_packets(runtime, qp);

@@ -63,45 +63,78 @@ struct rma {
 	struct published_view view;
 };
 
+/* hazard_begin where the peer does not execute process fences for this process. */
+void hazard_begin_without_fence(const struct channel *channel);
+
 /* Between hazard_begin and hazard_end this process may access the peer's memory. A grant or key
  * that the peer revokes before hazard_begin is seen as revoked here; if the peer revokes it later,
- * the peer waits for hazard_end. The progress word is written before hazard_end. If the peer
- * executes a process fence before it reads the hazard word (rkey_export_wait), a plain store is
- * enough here. */
+ * the peer waits for hazard_end, but not for ever (runtime/rma/hazard_wait.h): an access counts
+ * only if hazard_stands() after its last byte. The progress word is written before hazard_end. If
+ * the peer executes a process fence before it reads the hazard word, a plain store is enough here.
+ */
 static inline void hazard_begin(const struct channel *channel)
 {
 	uint64_t *hazard = &channel->rma_out->hazard;
-	const uint64_t begun = __atomic_load_n(hazard, __ATOMIC_RELAXED) | 1;
 
 	if (likely(channel->out.is_fenced &&
 		   __atomic_load_n(&channel->out.shared->consumer_fences, __ATOMIC_RELAXED))) {
-		__atomic_store_n(hazard, begun, __ATOMIC_RELAXED);
+		__atomic_store_n(hazard, __atomic_load_n(hazard, __ATOMIC_RELAXED) | 1,
+				 __ATOMIC_RELAXED);
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		return;
 	}
-	(void)__atomic_exchange_n(hazard, begun, __ATOMIC_SEQ_CST);
+	hazard_begin_without_fence(channel);
 }
 
-static inline void hazard_end(const struct channel *channel)
-{
-	uint64_t *hazard = &channel->rma_out->hazard;
+/* hazard_stands for a word that has one of the bits. */
+bool hazard_stands_after_look(struct rma_area *area);
 
-	__atomic_store_n(hazard, (__atomic_load_n(hazard, __ATOMIC_RELAXED) | 1) + 1,
+/* After the bytes have moved: hazard_stands, unless one has to look closer. */
+static inline bool hazard_stands_clearly(const struct rma_area *area)
+{
+	/* The peer sets its bit, has this process pass a fence, and then takes the pages away. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return likely(!(__atomic_load_n(&area->hazard, __ATOMIC_RELAXED) &
+			(RMA_HAZARD_CUT_OFF | RMA_HAZARD_IS_LOCKED)));
+}
+
+/* After the bytes have moved: whether the access counts. If the peer has cut it off, the bytes may
+ * have gone to pages that the peer does not use any more. */
+static inline bool hazard_stands(struct rma_area *area)
+{
+	return hazard_stands_clearly(area) || hazard_stands_after_look(area);
+}
+
+static inline void hazard_end(struct rma_area *area)
+{
+	__atomic_store_n(&area->hazard, __atomic_load_n(&area->hazard, __ATOMIC_RELAXED) + 1,
 			 __ATOMIC_RELEASE);
 }
 
 /* The grant's serial number as the target shows it now; odd: granted. */
-static inline uint32_t rma_serial(const struct rma *rma)
+static inline uint32_t rma_serial(const struct rma_area *area, const struct rma *rma)
 {
-	return __atomic_load_n(&rma->channel->rma_out->grants[rma->index].serial, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&area->grants[rma->index].serial, __ATOMIC_SEQ_CST);
 }
 
-static inline void rma_show(const struct qp *qp, const struct rma *rma)
+/* Whether a request whose access did not stand may end as if it had: an unreliable connection loses
+ * messages. */
+static inline bool rma_may_be_lost(const struct qp *qp, bool is_read)
+{
+	return qp->type == QP_UC && !is_read;
+}
+
+/* After hazard_end of a WRITE or atomic that did not stand: fails the request, or the queue pair if
+ * the request is not posted yet. The request may have acted already, and carrying it out again by
+ * packets could repeat a message to a program that watches its memory. */
+void rma_fail(struct qp *qp);
+
+static inline void rma_show(struct rma_area *area, const struct qp *qp, const struct rma *rma)
 {
 	uint64_t word = rma_progress_word(qp->requester.next_psn.value, rma->message_count,
 					  rma->ask_number);
 
-	__atomic_store_n(&rma->channel->rma_out->placed[rma->index], word, __ATOMIC_RELEASE);
+	__atomic_store_n(&area->placed[rma->index], word, __ATOMIC_RELEASE);
 }
 
 #endif

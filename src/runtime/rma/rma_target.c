@@ -30,21 +30,30 @@ static void set_serial(struct rma_grant *shared, uint32_t serial)
 	__atomic_store_n(&shared->serial, serial, __ATOMIC_SEQ_CST);
 }
 
-static void end(struct grant *grant)
+static void revoke(const struct grant *grant)
 {
 	struct rma_area *area = grant->channel->rma_in;
 
 	/* The child of a fork must not touch its parent's shared memory. */
-	if (area) {
-		struct rma_grant *shared = &area->grants[grant->index];
+	if (area)
+		set_serial(&area->grants[grant->index],
+			   (area->grants[grant->index].serial | 1) + 1);
+}
 
-		set_serial(shared, (shared->serial | 1) + 1);
-		rkey_export_wait_for(grant->channel);
-	}
+/* The grant is revoked, and no access under it goes on. */
+static void finish(struct grant *grant)
+{
 	(void)rma_bypass_catch_up(grant->qp);
 	grant->qp->responder.placed = NULL;
 	grant->channel->grants->by_index[grant->index] = NULL;
 	free(grant);
+}
+
+static void end(struct grant *grant)
+{
+	revoke(grant);
+	rkey_export_wait_for(grant->channel);
+	finish(grant);
 }
 
 void rma_target_end(struct qp *qp)
@@ -53,22 +62,35 @@ void rma_target_end(struct qp *qp)
 		end(container_of(qp->responder.placed, struct grant, placed));
 }
 
-static void end_those_of(const struct channel *channel)
+void rma_target_revoke(const struct channel *channel)
 {
 	for (unsigned index = 0; channel->grants && index < channel->grants->index_limit; index++)
 		if (channel->grants->by_index[index])
-			end(channel->grants->by_index[index]);
+			revoke(channel->grants->by_index[index]);
+}
+
+static void finish_those_of(const struct channel *channel)
+{
+	for (unsigned index = 0; channel->grants && index < channel->grants->index_limit; index++)
+		if (channel->grants->by_index[index])
+			finish(channel->grants->by_index[index]);
 }
 
 void rma_target_end_all(struct process_runtime *runtime)
 {
 	for (unsigned i = 0; i < runtime->direct.count; i++)
-		end_those_of(runtime->direct.channels[i]);
+		rma_target_revoke(runtime->direct.channels[i]);
+	rkey_export_wait_for_all(runtime);
+	for (unsigned i = 0; i < runtime->direct.count; i++)
+		finish_those_of(runtime->direct.channels[i]);
 }
 
 void rma_target_close(struct channel *channel)
 {
-	end_those_of(channel);
+	rma_target_revoke(channel);
+	if (channel->grants)
+		rkey_export_wait_for(channel);
+	finish_those_of(channel);
 	free(channel->grants);
 	channel->grants = NULL;
 }
@@ -155,7 +177,7 @@ void rma_target_requested(struct process_runtime *runtime, struct channel *chann
 	struct packet packet;
 
 	if (!adapter || !runtime->rkey_export.header || !channel->rma_in ||
-	    !decode(record, &ask, headers, &packet) ||
+	    channel->hazard.is_cut_off || !decode(record, &ask, headers, &packet) ||
 	    !ring_grant_admits(runtime, channel, record->port, &packet))
 		return;
 

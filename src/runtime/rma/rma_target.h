@@ -16,6 +16,9 @@ void rma_target_requested(struct process_runtime *runtime, struct channel *chann
 void rma_target_end(struct qp *qp);
 /* Ends all grants of this process, because a port has changed. */
 void rma_target_end_all(struct process_runtime *runtime);
+/* Takes all grants of the channel back, without waiting for accesses under them. The grants still
+ * have to end; until then progress that the peer shows late counts. */
+void rma_target_revoke(const struct channel *channel);
 /* Ends all grants of the channel. */
 void rma_target_close(struct channel *channel);
 

@@ -185,6 +185,7 @@ static void test_what_is_taken_back_is_written_the_other_way(void **state)
 	(void)state;
 	have_pinned(place);
 	runtime_lock(pair_runtime());
+	pinned_range_withdraw_all(pair_runtime());
 	pinned_range_end_all(pair_runtime());
 	runtime_unlock(pair_runtime());
 	assert_false(is_pinned_write(place, 8));

@@ -79,7 +79,7 @@ static pthread_t start_waiting(void)
 	has_returned = false;
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_it, NULL), 0);
 	/* Waiting can't be observed; but if it did not wait, it would have returned by now. */
-	for (unsigned i = 0; i < 2000; i++)
+	for (unsigned i = 0; i < 20; i++)
 		sched_yield();
 	return thread;
 }
@@ -94,7 +94,7 @@ static void test_a_peer_at_work_is_waited_for(void **state)
 	assert_false(__atomic_load_n(&has_returned, __ATOMIC_SEQ_CST));
 	/* Copying again already, but a copy that began later. */
 	__atomic_store_n(&area.hazard, 9, __ATOMIC_SEQ_CST);
-	for (unsigned i = 0; i < 2000 && !__atomic_load_n(&has_returned, __ATOMIC_SEQ_CST); i++)
+	for (unsigned i = 0; i < 20 && !__atomic_load_n(&has_returned, __ATOMIC_SEQ_CST); i++)
 		sched_yield();
 	/* A thread that began so late that it found this one waiting waits for its end. */
 	__atomic_store_n(&area.hazard, 10, __ATOMIC_SEQ_CST);

@@ -85,7 +85,7 @@ static void wait_for_answer(unsigned i)
 {
 	const time_ns start = runtime_now();
 
-	while (rma_serial(rma_of(i)) % 2 == 0) {
+	while (rma_serial(rma_of(i)->channel->rma_out, rma_of(i)) % 2 == 0) {
 		struct adapter *adapter = ends[i][1].adapter;
 
 		assert_false(pair_is_overdue(start));
