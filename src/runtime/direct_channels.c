@@ -196,26 +196,6 @@ static void open_channel(struct process_runtime *runtime, struct channel *channe
 	flow_table_channel_opened(&runtime->flows, channel, waiting_wake_flow, runtime);
 }
 
-void direct_channel_expose(struct process_runtime *runtime, struct channel *channel)
-{
-	struct channel *softibd = &runtime->softibd;
-
-	if (channel->is_exposed || channel->state == CHANNEL_DEAD || !runtime->rkey_export.header)
-		return;
-
-	struct ring_record *record = ring_reserve(&softibd->out, 0);
-
-	/* The next answer about a flow by this channel tries again. */
-	if (!record)
-		return;
-	record->kind = RECORD_EXPOSE;
-	record->word = channel->id;
-	record->byte_count = 0;
-	ring_commit(&softibd->out, record);
-	publish_later(runtime, softibd);
-	channel->is_exposed = true;
-}
-
 void direct_channel_exposed(struct process_runtime *runtime, uint32_t id)
 {
 	struct channel *channel = direct_channel_find(runtime, id);

@@ -14,8 +14,6 @@ struct channel *direct_channel_find(const struct process_runtime *runtime, uint3
 /* The channel of that id, or a new one that the progress thread will fetch; NULL: out of memory. */
 struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id);
 
-/* A queue pair is connected to one of the peer's: the peer may map our shared pages from now on. */
-void direct_channel_expose(struct process_runtime *runtime, struct channel *channel);
 /* The peer on this ring has done so: the progress thread will fetch them. */
 void direct_channel_exposed(struct process_runtime *runtime, uint32_t id);
 

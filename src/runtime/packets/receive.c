@@ -10,6 +10,7 @@
 #include "runtime/runtime_state.h"
 #include "runtime/channel_queues.h"
 #include "runtime/direct_channels.h"
+#include "runtime/exposure.h"
 #include "runtime/fast/short_send.h"
 #include "runtime/rma/pinned_range.h"
 #include "runtime/rma/rma_target.h"
@@ -270,7 +271,7 @@ static void receive_answer(struct process_runtime *runtime, time_ns now,
 		channel = direct_channel_get(runtime, answer.ring_id);
 	flow_answer(&runtime->flows, flow, &answer, channel, runtime_generation(runtime), now);
 	if (flow->is_connection && flow->channel)
-		direct_channel_expose(runtime, flow->channel);
+		exposure_give(runtime, flow->channel);
 	runtime_invalidate(runtime); /* bursts and RMA rest on channel and port of their flow */
 	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
 		waiting_wake(&flow->waiting);
@@ -335,10 +336,10 @@ static void receive_from_softibd(struct process_runtime *runtime, time_ns now,
 		receive_answer(runtime, now, record);
 		break;
 	case RECORD_RING_OFFERED:
-		ring_grant_offered(runtime, record);
+		ring_grant_offered(runtime, direct_channel_get(runtime, record->word), record);
 		break;
 	case RECORD_RING_REVOKED:
-		ring_grant_revoked(runtime, record);
+		ring_grant_revoked(runtime, direct_channel_find(runtime, record->word), record);
 		break;
 	case RECORD_EXPOSED:
 		direct_channel_exposed(runtime, record->word);

@@ -3,7 +3,6 @@
 #include "runtime/packets/ring_grants.h"
 
 #include <string.h>
-#include "runtime/direct_channels.h"
 #include "runtime/runtime_state.h"
 #include "net/transport/packet_source.h"
 #include "wire/packet.h"
@@ -25,19 +24,18 @@ static void take(struct channel *channel, const struct ring_record *record)
 		(void)!packet_source_grant(&channel->source, &grant);
 }
 
-void ring_grant_offered(struct process_runtime *runtime, const struct ring_record *record)
+void ring_grant_offered(struct process_runtime *runtime, struct channel *channel,
+			const struct ring_record *record)
 {
-	struct channel *channel = direct_channel_get(runtime, record->word);
-
 	if (channel)
 		take(channel, record);
 	else
 		runtime->drops.malformed++;
 }
 
-void ring_grant_revoked(struct process_runtime *runtime, const struct ring_record *record)
+void ring_grant_revoked(struct process_runtime *runtime, struct channel *channel,
+			const struct ring_record *record)
 {
-	struct channel *channel = direct_channel_find(runtime, record->word);
 	struct packet_grant grant;
 
 	if (!channel || !read_grant(record, &grant))

@@ -20,9 +20,11 @@ struct process_runtime;
 struct qp;
 struct ring_record;
 
-/* Records of the down ring. */
-void ring_grant_offered(struct process_runtime *runtime, const struct ring_record *record);
-void ring_grant_revoked(struct process_runtime *runtime, const struct ring_record *record);
+/* Records of the down ring, which name a channel; NULL: there is none. */
+void ring_grant_offered(struct process_runtime *runtime, struct channel *channel,
+			const struct ring_record *record);
+void ring_grant_revoked(struct process_runtime *runtime, struct channel *channel,
+			const struct ring_record *record);
 
 /* Whether the peer may send this packet, which is no longer in its reach, to that port
  * (record->port). */

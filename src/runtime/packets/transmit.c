@@ -3,7 +3,7 @@
 #include "runtime/packets/transmit.h"
 #include "runtime/channel_queues.h"
 
-#include "runtime/direct_channels.h"
+#include "runtime/exposure.h"
 #include "runtime/packets/ack_words.h"
 #include "runtime/runtime_state.h"
 #include "runtime/packets/wire_bytes.h"
@@ -191,7 +191,7 @@ static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct
 	if (flow && shares_memory(qp)) {
 		flow->is_connection = true;
 		if (flow->channel)
-			direct_channel_expose(adapter->runtime, flow->channel);
+			exposure_give(adapter->runtime, flow->channel);
 	}
 	return flow;
 }

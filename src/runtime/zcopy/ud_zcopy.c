@@ -9,7 +9,7 @@
 #include "runtime/runtime_state.h"
 #include "runtime/fast/direct_records.h"
 #include "runtime/rma/rma_state.h"
-#include "runtime/direct_channels.h"
+#include "runtime/exposure.h"
 #include "runtime/zcopy/zcopy_send.h"
 #include "net/transport/completion_ring.h"
 #include "net/transport/fast/fast_send.h"
@@ -70,7 +70,7 @@ static inline bool may_go_by_reference(struct process_runtime *runtime, const st
 	/* There is no connection that would have given the receiver our pages. A program that
 	 * answers a stranger's datagrams one by one does not come here. */
 	if (unlikely(!zcopy_peer_takes(&runtime->rkey_export, channel))) {
-		direct_channel_expose(runtime, channel);
+		exposure_give(runtime, channel);
 		return false;
 	}
 	/* Requests end in order. The zcopies of one ring do, too, but not those of two rings. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct channels open, share pages, close and turn out corrupt, and traffic continues. */
+/* Direct channels open, share pages, close and turn out corrupt, and traffic continues.
+ * Covers: runtime/exposure.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -27,7 +27,7 @@ static void revoke(void)
 	const struct ring_record record = record_of(RECORD_RING_REVOKED);
 
 	adapter_lock(pair.ends[0].adapter);
-	ring_grant_revoked(pair_runtime(), &record);
+	ring_grant_revoked(pair_runtime(), pair_channel(), &record);
 	adapter_unlock(pair.ends[0].adapter);
 }
 
@@ -36,7 +36,7 @@ static void grant(void)
 	const struct ring_record record = record_of(RECORD_RING_OFFERED);
 
 	adapter_lock(pair.ends[0].adapter);
-	ring_grant_offered(pair_runtime(), &record);
+	ring_grant_offered(pair_runtime(), pair_channel(), &record);
 	adapter_unlock(pair.ends[0].adapter);
 }
 
