@@ -15,7 +15,7 @@
 /* A target that is gone is not asked for more often than this. */
 #define RETRY_NS MILLISECONDS(500)
 /* The thread polls for so long after its last work before it sleeps: the next commands of a busy
- * client come sooner, and to sleep and be woken costs as much as moving 128 KiB. */
+ * client come sooner, and a sleep costs two wake-ups and a barrier on all processors. */
 #define POLL_NS MILLISECONDS(1)
 /* An event of connection management is seen at the latest after this. */
 #define EVENTS_NS MILLISECONDS(10)

@@ -2,9 +2,9 @@
 /*
  * Buffers between the clients' memory and the target's RDMA.
  *
- * They are registered once per connection. Registering each command's own memory, so that the
- * target loses access with its response, takes three times as long as the copy of 128 KiB: a
- * deregistration waits for all processors.
+ * They are registered once per connection, and a copy takes the place of two calls for each
+ * command: a registration of its own, so that the target would lose access with its response, and a
+ * deregistration, which has all processors pass a barrier.
  */
 #ifndef SOFTIB_IO_NBDKIT_TRANSFER_BUFFERS_H
 #define SOFTIB_IO_NBDKIT_TRANSFER_BUFFERS_H
@@ -31,8 +31,8 @@ struct transfer_buffers {
 MUST_USE int transfer_buffers_open(struct transfer_buffers *buffers);
 void transfer_buffers_close(struct transfer_buffers *buffers);
 
-/* Waits until there is one; NULL: none came back in wait_ms. The buffer that came back last is the
- * likeliest to be in a cache; the lowest free one is nearly always that. */
+/* Waits until there is one; NULL: none came back in wait_ms. It is the lowest free one, so that a
+ * client with few requests under way uses the same few buffers, which stay in a cache. */
 uint8_t *transfer_buffers_take(struct transfer_buffers *buffers, int wait_ms);
 /* The reading of CLOCK_MONOTONIC in wait_ms. */
 struct timespec transfer_time_after(int wait_ms);

@@ -21,7 +21,7 @@ enum {
 };
 
 /* The thread polls for so long after its last work before it sleeps: the next commands of a busy
- * initiator come sooner, and to sleep and be woken costs as much as moving 128 KiB. */
+ * initiator come sooner, and a sleep costs two wake-ups and a barrier on all processors. */
 #define POLL_NS MILLISECONDS(1)
 
 static time_ns clock_now(void)
