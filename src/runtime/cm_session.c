@@ -112,6 +112,21 @@ static int say(const struct cm_command *command, int descriptor)
 	return length == (ssize_t)cm_command_bytes(command) ? 0 : -ENODEV;
 }
 
+static int say_and_hear(const struct cm_command *command, int given_descriptor,
+			struct cm_answer *ret_answer, int *ret_descriptor)
+{
+	int error = say(command, given_descriptor);
+
+	if (!error)
+		error = receive_answer(ret_answer, ret_descriptor);
+	/* softibd has ended. The next command asks for a socket of the next one. */
+	if (error == -ENODEV && command_socket >= 0) {
+		close(command_socket);
+		command_socket = -1;
+	}
+	return error;
+}
+
 /* ret_descriptor: NULL if the answer brings no descriptor. */
 static int exchange(const struct cm_command *command, int given_descriptor,
 		    struct cm_answer *ret_answer, int *ret_descriptor)
@@ -121,10 +136,12 @@ static int exchange(const struct cm_command *command, int given_descriptor,
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&lock);
 
-	int error = say(command, given_descriptor);
+	bool may_be_old = command_socket >= 0;
+	int error = say_and_hear(command, given_descriptor, ret_answer, ret_descriptor);
 
-	if (!error)
-		error = receive_answer(ret_answer, ret_descriptor);
+	/* All that a program has here begins with a channel. */
+	if (error == -ENODEV && may_be_old && command->kind == CM_OPEN_CHANNEL)
+		error = say_and_hear(command, given_descriptor, ret_answer, ret_descriptor);
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(cancel_state, &cancel_state);
 	return error ? error : ret_answer->error;

@@ -121,6 +121,15 @@ bool direct_channels_reap(struct process_runtime *runtime)
 	return any;
 }
 
+void direct_channels_drop_all(struct process_runtime *runtime)
+{
+	while (runtime->direct.count)
+		drop_channel(runtime, runtime->direct.count - 1);
+	free(runtime->direct.channels);
+	runtime->direct.channels = NULL;
+	runtime->direct.capacity = 0;
+}
+
 struct fetched {
 	int doorbell;
 	void *memory;

@@ -153,7 +153,9 @@ int runtime_get(struct session *session, struct process_runtime **ret_runtime)
 
 	pthread_mutex_lock(&session->attaching);
 	runtime = session->runtime;
-	if (!runtime)
+	if (session->is_retired)
+		error = -ENODEV;
+	else if (!runtime)
 		error = create(session, &runtime);
 	if (!error) {
 		/* before_fork reads it without the mutex. */
@@ -162,6 +164,33 @@ int runtime_get(struct session *session, struct process_runtime **ret_runtime)
 	}
 	pthread_mutex_unlock(&session->attaching);
 	return error;
+}
+
+bool runtime_has_open_adapters(const struct process_runtime *runtime)
+{
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->open_count)
+			return true;
+	return false;
+}
+
+void runtime_retire(struct process_runtime *runtime)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	/* softibd has hung up, so it ends soon. */
+	while (!__atomic_load_n(&runtime->progress.has_ended, __ATOMIC_ACQUIRE))
+		nanosleep(&pause, NULL);
+	/* Objects that the program left behind may still point to the channels. */
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
+			return;
+	runtime_lock(runtime);
+	rkey_export_end_sharing(runtime);
+	direct_channels_drop_all(runtime);
+	detach(runtime);
+	runtime->doorbell = -1;
+	runtime_unlock(runtime);
 }
 
 /* The descriptor's number may soon belong to another file. */

@@ -11,6 +11,12 @@ MUST_USE int runtime_get(struct session *session, struct process_runtime **ret_r
 /* In the child of a fork: every queue pair is in Error, and the runtime is unusable. */
 void runtime_abandon(struct process_runtime *runtime);
 
+/* Whether the program has any adapter open. The session's mutex for attaching is held. */
+bool runtime_has_open_adapters(const struct process_runtime *runtime);
+
+/* softibd is gone, and no adapter is open: gives back the rings and descriptors. */
+void runtime_retire(struct process_runtime *runtime);
+
 /* One round: rings, timers, transmit. Returns whether anything happened. */
 bool runtime_progress(struct process_runtime *runtime, time_ns now);
 

@@ -371,6 +371,7 @@ static void *burst(void *context)
 	runtime->progress.mode = PROGRESS_STAYING_OUT;
 	runtime_fail(runtime, runtime_now());
 	runtime_unlock(runtime);
+	__atomic_store_n(&runtime->progress.has_ended, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 

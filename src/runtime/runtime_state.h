@@ -149,6 +149,7 @@ struct progress {
 	bool is_called;	     /* atomic: the program is about to stop polling */
 	bool is_excused;     /* atomic: the progress thread has not seen yet that it is to stay out
 			      */
+	bool has_ended;	     /* atomic: softibd hung up, and the progress thread is gone */
 	struct poll_watch watch;
 };
 

@@ -3,6 +3,7 @@
 #include "runtime/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,9 @@ enum {
 static const char *const embedded_default[] = {"--ephemeral", "--hosts", "2", NULL};
 
 static pthread_mutex_t current_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct session *current; /* under current_mutex */
+/* Under current_mutex. */
+static struct session *current;
+static struct session *retired; /* those of softibds that have ended */
 static bool handles_fork;
 
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
@@ -279,11 +282,50 @@ static void after_fork_in_child(void)
 	pthread_mutex_unlock(&current_mutex);
 }
 
+static bool is_hung_up(int control)
+{
+	struct pollfd ready = {.fd = control, .events = POLLRDHUP};
+
+	return control >= 0 && poll(&ready, 1, 0) > 0;
+}
+
+/* softibd has ended, and the program has closed all adapters: it may attach to the next softibd. A
+ * kernel's adapter that comes back is used in the same way: close, list, open. */
+static bool is_over(struct session *session)
+{
+	bool is_over;
+
+	if (!is_hung_up(session->control))
+		return false;
+	pthread_mutex_lock(&session->attaching);
+	is_over = !session->runtime || !runtime_has_open_adapters(session->runtime);
+	pthread_mutex_unlock(&session->attaching);
+	return is_over;
+}
+
+/* Its memory stays, since other threads may be on their way into it; they find nothing there that
+ * works. */
+static void retire(struct session *session)
+{
+	pthread_mutex_lock(&session->attaching);
+	replace_control(session, -1);
+	if (session->runtime)
+		runtime_retire(session->runtime);
+	session->is_retired = true;
+	pthread_mutex_unlock(&session->attaching);
+	session->previous = retired;
+	retired = session;
+}
+
 int session_get(struct session **ret_session)
 {
 	int error = 0;
 
 	pthread_mutex_lock(&current_mutex);
+	if (current && is_over(current)) {
+		retire(current);
+		current = NULL;
+	}
 	/* The first softibd may have been about to exit when we connected. */
 	for (int attempt = 0; !current && attempt < CONNECT_ATTEMPTS; attempt++) {
 		error = session_create(&current);
@@ -297,6 +339,16 @@ int session_get(struct session **ret_session)
 		*ret_session = current;
 	pthread_mutex_unlock(&current_mutex);
 	return error;
+}
+
+bool session_has_ended(void)
+{
+	pthread_mutex_lock(&current_mutex);
+
+	bool has_ended = current && is_hung_up(current->control);
+
+	pthread_mutex_unlock(&current_mutex);
+	return has_ended;
 }
 
 unsigned session_adapter_count(const struct session *session)

@@ -24,7 +24,9 @@ struct session {
 	struct adapter_description adapters[SESSION_ADAPTERS_MAX];
 	pthread_mutex_t attaching;
 	bool is_spent;			 /* after session_hang_up; under attaching */
+	bool is_retired;		 /* softibd has ended, and there is a later session */
 	struct process_runtime *runtime; /* NULL until the first adapter is opened */
+	struct session *previous;	 /* the one retired before this one */
 };
 
 /* Asks and waits. ret_answer is an object with "ok":true and belongs to the caller; descriptors are

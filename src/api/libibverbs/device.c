@@ -60,12 +60,23 @@ static void handle_forks(void)
 	pthread_once(&once, register_fork_handler);
 }
 
-/* The device of this index, made at its first use. */
+/* The next softibd may have another adapter in its place. */
+static bool is_same(const struct verbs_device *device, const struct adapter_description *adapter)
+{
+	return device->node_guid == adapter->node_guid &&
+	       strcmp(device->device.name, adapter->name) == 0 &&
+	       strcmp(device->device.ibdev_path, adapter->adapter_path) == 0;
+}
+
+/* The device of this index, made at its first use. Programs keep pointers to devices: one that is
+ * replaced stays. */
 static struct verbs_device *device_get(const struct session *session, unsigned index)
 {
+	const struct adapter_description *adapter = session_adapter(session, index);
+
 	pthread_mutex_lock(&devices_mutex);
-	if (!devices[index])
-		devices[index] = device_create(session_adapter(session, index), index);
+	if (!devices[index] || !is_same(devices[index], adapter))
+		devices[index] = device_create(adapter, index);
 
 	struct verbs_device *device = devices[index];
 

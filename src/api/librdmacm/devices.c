@@ -8,14 +8,16 @@
 
 #include "api/librdmacm/identifier.h"
 #include "base/bytes.h"
+#include "runtime/session.h"
 
 /*
- * The contexts live as long as the process, because a list that a program got earlier, or an id
- * bound to a device, may still use them. devices_lock covers all tables.
+ * The contexts live as long as the process or its softibd, because a list that a program got
+ * earlier, or an id bound to a device, may still use them. devices_lock covers all tables.
  */
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context **contexts;
 static int context_count;
+static int lists_out; /* what programs have of rdma_get_devices */
 
 static struct ibv_pd **pds;
 static struct ibv_xrcd **xrcds;
@@ -85,6 +87,27 @@ static int open_devices(struct ibv_device *const *devices, int device_count)
 	return -ENODEV;
 }
 
+static void close_devices(void)
+{
+	for (int i = 0; i < context_count; i++) {
+		if (xrcds[i])
+			ibv_close_xrcd(xrcds[i]);
+		if (pds[i])
+			ibv_dealloc_pd(pds[i]);
+		ibv_close_device(contexts[i]);
+	}
+	free_tables();
+	context_count = 0;
+}
+
+void devices_close_lost(void)
+{
+	pthread_mutex_lock(&devices_lock);
+	if (context_count > 0 && lists_out == 0 && identifier_count() == 0 && session_has_ended())
+		close_devices();
+	pthread_mutex_unlock(&devices_lock);
+}
+
 /* If there are no devices, every call looks again: the fabric may come up later. */
 static int open_devices_once(void)
 {
@@ -118,12 +141,14 @@ struct ibv_context **rdma_get_devices(int *num_devices)
 	int list_count = 0;
 	int status;
 
+	devices_close_lost();
 	pthread_mutex_lock(&devices_lock);
 	status = open_devices_once();
 	if (status == 0) {
 		list = copy_contexts();
 		status = list ? 0 : -ENOMEM;
 		list_count = list ? context_count : 0;
+		lists_out += list != NULL;
 	}
 	pthread_mutex_unlock(&devices_lock);
 	if (num_devices)
@@ -229,5 +254,8 @@ void devices_depths(struct ibv_context *context, uint8_t *ret_responder_resource
 
 void rdma_free_devices(struct ibv_context **list)
 {
+	pthread_mutex_lock(&devices_lock);
+	lists_out -= list != NULL;
+	pthread_mutex_unlock(&devices_lock);
 	free(list);
 }

@@ -23,6 +23,7 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 
 	if (!channel)
 		return NULL;
+	devices_close_lost();
 
 	int error = cm_session_ask_descriptor(&command, &answer, &descriptor);
 

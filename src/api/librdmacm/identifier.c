@@ -135,6 +135,16 @@ struct identifier *identifier_hold(uint32_t number)
 	return identifier;
 }
 
+unsigned identifier_count(void)
+{
+	pthread_mutex_lock(&table_mutex);
+
+	unsigned count = table.count;
+
+	pthread_mutex_unlock(&table_mutex);
+	return count;
+}
+
 void identifier_release(struct identifier *identifier)
 {
 	pthread_mutex_lock(&identifier->mutex);

@@ -112,6 +112,8 @@ MUST_USE int identifier_adopt(struct rdma_event_channel *channel, void *context,
 struct identifier *identifier_hold(uint32_t number);
 /* The program acknowledged an event. */
 void identifier_release(struct identifier *identifier);
+/* Those that the program has not destroyed. */
+unsigned identifier_count(void);
 /* An empty command for this id. */
 void identifier_command(const struct identifier *identifier, enum cm_command_kind kind,
 			struct cm_command *ret_command);
@@ -134,6 +136,9 @@ void identifier_take_route(struct identifier *identifier, const struct cm_route 
 
 /* The host's open adapter of this index, and the PD that ids use on it; NULL: none. */
 struct ibv_context *devices_context(unsigned adapter_index);
+/* Closes the adapters of a softibd that has ended, if nothing of the program uses them any more:
+ * the next softibd's are opened then. */
+void devices_close_lost(void);
 struct ibv_pd *devices_pd(unsigned adapter_index);
 /* The XRC domain that all ids of the adapter share; NULL with errno. */
 struct ibv_xrcd *devices_xrcd(const struct ibv_context *context);

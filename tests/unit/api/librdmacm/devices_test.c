@@ -11,6 +11,7 @@
 
 #include <infiniband/verbs.h>
 #include "api/librdmacm/identifier.h"
+#include "runtime/session.h"
 
 enum { DEVICES_MAX = 4 };
 
@@ -19,6 +20,19 @@ static struct ibv_context contexts[DEVICES_MAX];
 static int device_count;
 static int open_count;
 static int lists_held;
+static unsigned id_count;
+static bool has_ended;
+
+/* What the tested file asks of the others. */
+unsigned identifier_count(void)
+{
+	return id_count;
+}
+
+bool session_has_ended(void)
+{
+	return has_ended;
+}
 
 /* The verbs that the tested file calls. */
 struct ibv_device **ibv_get_device_list(int *ret_count)
@@ -47,6 +61,19 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 	assert_null(pd->context);
 	pd->context = context;
 	return pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+	pd->context = NULL;
+	return 0;
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+	(void)context;
+	open_count--;
+	return 0;
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *ret_attributes)
@@ -122,12 +149,41 @@ static void test_an_adapter_has_one_domain_for_all_ids(void **state)
 	assert_int_equal(depth, 254);
 }
 
+static void test_adapters_without_softibd_are_closed_when_nothing_uses_them(void **state)
+{
+	int before = open_count;
+
+	(void)state;
+	devices_close_lost();
+	assert_int_equal(open_count, before);
+	has_ended = true;
+	id_count = 1;
+	devices_close_lost();
+	assert_int_equal(open_count, before);
+	id_count = 0;
+	has_ended = false;
+
+	struct ibv_context **list = rdma_get_devices(NULL);
+
+	has_ended = true;
+	devices_close_lost();
+	assert_int_equal(open_count, before);
+	rdma_free_devices(list);
+	devices_close_lost();
+	assert_int_equal(open_count, before - 2);
+	/* The next softibd's, each with a domain of its own. */
+	has_ended = false;
+	assert_ptr_equal(devices_context(0), &contexts[0]);
+	assert_non_null(devices_pd(0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_adapter_is_no_list),
 		cmocka_unit_test(test_adapters_that_open_are_listed_and_stay_open),
 		cmocka_unit_test(test_an_adapter_has_one_domain_for_all_ids),
+		cmocka_unit_test(test_adapters_without_softibd_are_closed_when_nothing_uses_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
