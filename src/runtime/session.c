@@ -42,6 +42,36 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
 	va_end(arguments);
 }
 
+/* softibd answers in order: what comes first is for those who have given up waiting. */
+static int skip_late_answers(struct session *session)
+{
+	struct control_message late;
+
+	while (session->unanswered_count) {
+		int error = control_receive(session->control, session->ask_timeout_ms, &late);
+
+		if (error)
+			return error;
+		control_message_release(&late);
+		session->unanswered_count--;
+	}
+	return 0;
+}
+
+static int exchange(struct session *session, const char *text, int descriptor,
+		    struct control_message *ret_message)
+{
+	int error = session->control < 0 ? -ENODEV : skip_late_answers(session);
+
+	if (error)
+		return error;
+	error = control_ask_about(session->control, text, descriptor, session->ask_timeout_ms,
+				  ret_message);
+	if (error == -ETIMEDOUT)
+		session->unanswered_count++;
+	return error;
+}
+
 static int ask(struct session *session, const char *text, int descriptor, json_t **ret_answer,
 	       struct control_message *ret_message)
 {
@@ -49,9 +79,7 @@ static int ask(struct session *session, const char *text, int descriptor, json_t
 
 	pthread_mutex_lock(&session->asking);
 
-	int error = session->control < 0 ? -ENODEV
-					 : control_ask_about(session->control, text, descriptor,
-							     ASK_TIMEOUT_MS, ret_message);
+	int error = exchange(session, text, descriptor, ret_message);
 
 	pthread_mutex_unlock(&session->asking);
 	if (error)
@@ -182,6 +210,7 @@ static int session_create(struct session **ret_session)
 		fabric = "default";
 	pthread_mutex_init(&session->asking, NULL);
 	pthread_mutex_init(&session->attaching, NULL);
+	session->ask_timeout_ms = ASK_TIMEOUT_MS;
 	session->control = connect_to(fabric, &was_launched);
 
 	int error = session->control < 0 ? session->control : session_say_hello(session);
@@ -203,6 +232,7 @@ static void replace_control(struct session *session, int control)
 	if (session->control >= 0)
 		close(session->control);
 	session->control = control;
+	session->unanswered_count = 0;
 	pthread_mutex_unlock(&session->asking);
 }
 

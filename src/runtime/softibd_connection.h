@@ -15,7 +15,9 @@ struct process_runtime;
 
 struct session {
 	int control;
-	pthread_mutex_t asking; /* one question at a time */
+	pthread_mutex_t asking; /* one question at a time; covers unanswered_count */
+	int ask_timeout_ms;
+	unsigned unanswered_count; /* questions whose answers came too late, or not yet */
 	char fabric[SESSION_NAME_BYTES];
 	char host[SESSION_NAME_BYTES];
 	char tree[SESSION_PATH_BYTES];

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "runtime/softibd_connection.h"
 #include "unit/runtime/runtime_pair.h"
 
 static void test_session_describes_the_host(void **state)
@@ -75,12 +77,36 @@ static void test_attaching_that_failed_is_tried_on_a_new_connection(void **state
 	adapter_close(adapter);
 }
 
+/* softibd answers in order, so a late answer is not taken for the next question's. */
+static void test_a_late_answer_is_not_the_next_questions(void **state)
+{
+	struct session session = {.asking = PTHREAD_MUTEX_INITIALIZER};
+	json_t *answer = NULL;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	session.control = ends[0];
+	assert_int_equal(session_ask_plain(&session, "{\"command\":\"first\"}", &answer),
+			 -ETIMEDOUT);
+	assert_int_equal(session_ask_plain(&session, "{\"command\":\"second\"}", &answer),
+			 -ETIMEDOUT);
+	assert_int_equal(control_send(ends[1], "{\"ok\":true,\"number\":1}", NULL, 0), 0);
+	assert_int_equal(control_send(ends[1], "{\"ok\":true,\"number\":3}", NULL, 0), 0);
+	assert_int_equal(session_ask_plain(&session, "{\"command\":\"third\"}", &answer), 0);
+	assert_int_equal(json_integer_value(json_object_get(answer, "number")), 3);
+	json_decref(answer);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_session_describes_the_host),
 		cmocka_unit_test(test_child_of_a_fork_needs_a_session_of_its_own),
 		cmocka_unit_test(test_attaching_that_failed_is_tried_on_a_new_connection),
+		cmocka_unit_test(test_a_late_answer_is_not_the_next_questions),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_session, pair_end_all);
