@@ -187,12 +187,14 @@ void rma_target_requested(struct process_runtime *runtime, struct channel *chann
 		channel->grants = calloc(1, sizeof(*channel->grants));
 	if (!object || !channel->grants)
 		return;
-	/* A peer that asks again has given up its earlier grant. */
-	rma_target_end(&object->qp);
 	if (channel->grants->by_index[ask.index])
 		end(channel->grants->by_index[ask.index]);
 	/* The grant request carries packet headers, which pass the same checks as the peer's
-	 * packets. */
-	if (admission_check(&object->qp, &packet) == ADMITTED && may_grant(object, &packet))
+	 * packets: nobody else ends the peer's grant. */
+	if (admission_check(&object->qp, &packet) != ADMITTED)
+		return;
+	/* A peer that asks again has given up its earlier grant. */
+	rma_target_end(&object->qp);
+	if (may_grant(object, &packet))
 		make(channel, object, adapter_index, &ask);
 }

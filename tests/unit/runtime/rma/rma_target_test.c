@@ -128,6 +128,23 @@ static void test_only_what_its_packets_would_pass_is_granted(void **state)
 	assert_false(is_granted(5));
 }
 
+/* A stranger names the queue pair, but its packets would not pass. */
+static void test_what_would_not_pass_takes_nothing_from_others(void **state)
+{
+	struct question question;
+
+	(void)state;
+	make_question(5, 0, &question);
+	ask(&question);
+	assert_true(is_granted(5));
+	make_question(7, 0, &question);
+	question.body[sizeof(struct rma_grant_request) + LRH_BYTES] =
+		TRANSPORT_UC | OPCODE_WRITE_ONLY;
+	ask(&question);
+	assert_false(is_granted(7));
+	assert_true(is_granted(5));
+}
+
 static void test_a_modify_takes_it_back(void **state)
 {
 	const struct qp_attributes attributes = {.min_rnr_timer = 3};
@@ -170,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_connected_queue_pair_is_granted),
 		cmocka_unit_test(test_only_what_its_packets_would_pass_is_granted),
+		cmocka_unit_test(test_what_would_not_pass_takes_nothing_from_others),
 		cmocka_unit_test(test_a_modify_takes_it_back),
 		cmocka_unit_test(test_nonsense_is_survived),
 	};
