@@ -128,15 +128,17 @@ static void key_revoked(void *context, const struct region *region)
 	const bool moves_others =
 		region->kind == KEY_REGION &&
 		shared_mr_is_on_others(rkey_export->shared_mr, region->bytes, region->byte_count);
-	const bool was_published =
-		is_for_peers(region) &&
+	/* Peers can write to the table: whether the key is there says nothing of who uses it. */
+	const bool was_for_peers = is_for_peers(region);
+
+	if (was_for_peers)
 		published_keys_remove(rkey_export->keys, adapter->description->index, region->key);
 
 	if (unlikely(moves_others)) {
 		set_moving(rkey_export, true);
 		pinned_range_withdraw_all(runtime);
 	}
-	if (was_published || moves_others)
+	if (was_for_peers || moves_others)
 		wait_for_all(runtime);
 	pinned_range_end_key(adapter, region->key);
 	if (region->kind != KEY_REGION)
