@@ -138,18 +138,51 @@ static void try_indirect(void)
 	fwrite(memory, 1, 24, stdout);
 }
 
-/* Keys that were never granted: the connection ends. */
-static void try_keys(void)
+/* The target meets a buffer with RDMA READs (a WRITE) or RDMA WRITEs (a READ) that this side's
+ * adapter refuses: the connection ends without an answer, and none of our memory has changed. */
+static void expect_end(enum scsi_operation_code operation, struct srp_segment buffer)
 {
 	struct srp_response response;
 	uint8_t unit[SRP_CMD_BYTES_MAX];
-	struct srp_segment outside;
+	size_t byte_count = command(operation, (struct scsi_extent){0, 1, 0}, buffer, unit);
 
-	log_in();
-	outside = own(512);
-	outside.address += sizeof(memory);
-	CHECK(!exchange(unit, command(SCSI_WRITE_16, (struct scsi_extent){0, 1, 0}, outside, unit),
-			&response));
+	memset(memory, 0xee, sizeof(memory));
+	CHECK(!exchange(unit, byte_count, &response));
+	for (size_t i = 0; i < sizeof(memory); i++)
+		CHECK(memory[i] == 0xee);
+}
+
+/* Buffers beyond the region, a key that was never granted, and that of memory for local use only.
+ */
+static void try_keys(void)
+{
+	static const enum scsi_operation_code operations[] = {SCSI_WRITE_16, SCSI_READ_16};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(operations); i++) {
+		struct srp_segment outside;
+
+		log_in();
+		outside = own(512);
+		outside.address += sizeof(memory);
+		expect_end(operations[i], outside);
+		srp_connection_close(&connection);
+		log_in();
+		/* Its last byte is outside. */
+		outside = own(512);
+		outside.address += sizeof(memory) - 511;
+		expect_end(operations[i], outside);
+		srp_connection_close(&connection);
+		log_in();
+		outside = own(512);
+		outside.rkey ^= 0xff;
+		expect_end(operations[i], outside);
+		srp_connection_close(&connection);
+		log_in();
+		outside = (struct srp_segment){(uintptr_t)connection.received,
+					       connection.region->rkey, 512};
+		expect_end(operations[i], outside);
+		srp_connection_close(&connection);
+	}
 }
 
 /* Not SRP at all: the target disconnects. */
