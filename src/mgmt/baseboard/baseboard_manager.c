@@ -274,6 +274,18 @@ static void take_key_info(struct baseboard_manager *manager, struct managed_port
 	go_to(manager, port, info->key ? STEP_ADDRESS : STEP_ATTEMPT);
 }
 
+/* The answer to a Set tells the value after it (management 1.3), so it shows a port that has not
+ * taken the key, or another one. A port may hide the key that it has taken. */
+static void take_set_key(struct baseboard_manager *manager, struct managed_port *port,
+			 const struct class_key_info *info)
+{
+	bool has_taken = info->key == own_key(manager, port) || (!info->key && info->protect_bit);
+	enum managed_state otherwise = info->key ? MANAGED_FOREIGN : MANAGED_SILENT;
+
+	set_state(manager, port, has_taken ? MANAGED_OURS : otherwise);
+	go_to(manager, port, STEP_NONE);
+}
+
 static void take_answer(struct baseboard_manager *manager, struct managed_port *port,
 			const struct mad_message *message)
 {
@@ -305,8 +317,8 @@ static void take_answer(struct baseboard_manager *manager, struct managed_port *
 		break;
 	case STEP_KEY:
 	case STEP_ATTEMPT:
-		set_state(manager, port, MANAGED_OURS);
-		go_to(manager, port, STEP_NONE);
+		class_key_info_decode(message->bytes + BASEBOARD_DATA_OFFSET, &info);
+		take_set_key(manager, port, &info);
 		break;
 	}
 }

@@ -18,7 +18,7 @@ enum managed_state {
 	MANAGED_UNKNOWN, /* not asked yet */
 	MANAGED_OURS,	 /* has our key, and sends its traps to us */
 	MANAGED_FOREIGN, /* has another manager's key */
-	MANAGED_SILENT,	 /* does not answer */
+	MANAGED_SILENT,	 /* does not answer, or not as asked */
 };
 
 /* What the manager does next with a port. */

@@ -135,6 +135,37 @@ static void manage(void)
 	assert_int_equal(baseboard_manager_count(&manager, MANAGED_OURS), 1);
 }
 
+static void set_key_is_answered(const struct class_key_info *info)
+{
+	sweep();
+	expect_request(MAD_GET, ATTRIBUTE_BKEY_INFO, KEY);
+	answer_request(&(struct class_key_info){0});
+	expect_request(MAD_SET, ATTRIBUTE_CLASS_PORT_INFO, KEY);
+	answer_request(NULL);
+	expect_request(MAD_SET, ATTRIBUTE_BKEY_INFO, KEY);
+	answer_request(info);
+	expect_quiet();
+	now += SECONDS(10);
+}
+
+/* A port is ours when the answer to the Set says so, and not because there is one. */
+static void test_answer_to_set_tells_whether_port_took_the_key(void **state)
+{
+	(void)state;
+	set_key_is_answered(&(struct class_key_info){.key = KEY + 1, .protect_bit = 1});
+	assert_int_equal(baseboard_manager_count(&manager, MANAGED_FOREIGN), 1);
+	set_key_is_answered(&(struct class_key_info){0});
+	assert_int_equal(baseboard_manager_count(&manager, MANAGED_SILENT), 1);
+	assert_int_equal(events[BASEBOARD_PORT_OURS], 0);
+	/* Not shown, but there. */
+	set_key_is_answered(&(struct class_key_info){.protect_bit = 1});
+	assert_int_equal(baseboard_manager_count(&manager, MANAGED_OURS), 1);
+	set_key_is_answered(&(struct class_key_info){0});
+	assert_int_equal(baseboard_manager_count(&manager, MANAGED_SILENT), 1);
+	set_key_is_answered(&(struct class_key_info){.key = KEY, .protect_bit = 1});
+	assert_int_equal(baseboard_manager_count(&manager, MANAGED_OURS), 1);
+}
+
 static void test_free_port_gets_address_and_key(void **state)
 {
 	struct class_port_info address;
@@ -357,6 +388,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 		TEST(test_free_port_gets_address_and_key),
+		TEST(test_answer_to_set_tells_whether_port_took_the_key),
 		TEST(test_key_of_another_manager_is_left_alone),
 		TEST(test_key_that_can_be_read_is_taken_over),
 		TEST(test_silent_port_is_asked_again_later),
