@@ -3,7 +3,8 @@
  * SNMP tunnelling across a whole fabric whose links lose, repeat, reorder and damage packets, from
  * seeds: managers ask agents by requests of several segments, and are answered by several. Every
  * answer is whole and that of its own request, a request without an answer times out, no request
- * is served twice, and nothing stays behind (management 6.4).
+ * is served twice, and nothing stays behind (management 6.4). An agent that vanishes, and one whose
+ * segments are wrong, cost only their own answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,6 +26,8 @@ enum {
 	MANAGER_FIRST = 1,
 	AGENT_FIRST = 4, /* hosts 4 to 9 */
 	AGENTS = 6,
+	LIAR = 6,
+	VANISHING = 8,
 	REQUESTS = 120, /* of each manager */
 	AT_ONCE = 4,
 	TRIES = 8,
@@ -64,6 +67,9 @@ static struct sa_rig rig;
 static struct snmp_reassembly agents; /* one for all, as softibd has it */
 static uint8_t served[MANAGERS][TRANSACTIONS + 1];
 static uint32_t serial;
+static bool has_liar;
+static uint32_t distortion;	     /* counts segments of the liar, from the seed on */
+static unsigned requests_until_gone; /* 0: nobody vanishes */
 
 /* Deterministic, and of no pattern. */
 static uint64_t mix(uint64_t value)
@@ -119,6 +125,24 @@ static void expect_whole(const struct snmp_message *message)
 	assert_memory_equal(message->community, "public", 6);
 }
 
+static void forget_outgoing(unsigned host)
+{
+	while (outgoing_counts[host])
+		free(outgoing[host][--outgoing_counts[host]].message.bytes);
+}
+
+/* In the middle of an answer, perhaps. */
+static void vanish(unsigned host)
+{
+	fabric_set_cable(&rig.sim.fabric, sa_rig_port(&rig, host), false, rig.sim.now);
+	forget_outgoing(host);
+}
+
+static bool is_of_liar(uint16_t lid)
+{
+	return has_liar && lid == sa_rig_port(&rig, LIAR)->info.lid;
+}
+
 static void serve(unsigned host, const struct snmp_message *request)
 {
 	uint32_t sequence = (uint32_t)request->transaction_id;
@@ -133,6 +157,8 @@ static void serve(unsigned host, const struct snmp_message *request)
 	assert_int_equal(++served[manager][sequence], 1);
 	answer.direction = SNMP_ANSWER;
 	queue(host, answer, ++serial);
+	if (host == VANISHING && requests_until_gone && --requests_until_gone == 0)
+		vanish(host);
 }
 
 static unsigned agent_of(unsigned request)
@@ -140,9 +166,20 @@ static unsigned agent_of(unsigned request)
 	return AGENT_FIRST + request % AGENTS;
 }
 
+/* Of an answer of the liar nothing is known but that its length is possible. */
+static void expect_answer(const struct snmp_message *answer)
+{
+	if (is_of_liar(answer->address.lid)) {
+		assert_in_range(answer->byte_count, 1, SNMP_MESSAGE_BYTES_MAX);
+		return;
+	}
+	expect_whole(answer);
+	assert_int_equal(answer->raddress, mix((uint32_t)answer->transaction_id) & UINT32_MAX);
+}
+
 static void take_answer(struct manager *manager, const struct snmp_message *answer)
 {
-	expect_whole(answer);
+	expect_answer(answer);
 	for (unsigned i = 0; i < REQUESTS; i++) {
 		struct request *request = &manager->requests[i];
 
@@ -150,7 +187,6 @@ static void take_answer(struct manager *manager, const struct snmp_message *answ
 		    request->sequence != (uint32_t)answer->transaction_id)
 			continue;
 		assert_int_equal(answer->address.lid, sa_rig_port(&rig, agent_of(i))->info.lid);
-		assert_int_equal(answer->raddress, mix(request->sequence) & UINT32_MAX);
 		request->fate = ANSWERED;
 		manager->answered_count++;
 	}
@@ -160,14 +196,18 @@ static void take_answer(struct manager *manager, const struct snmp_message *answ
 static void arrived(void *context, struct port *port, const struct mad_message *mad)
 {
 	struct snmp_message message;
-	unsigned host = AGENT_FIRST;
+	unsigned host = 0;
 
 	(void)context;
 	while (sa_rig_port(&rig, host) != port)
-		assert_true(++host < AGENT_FIRST + AGENTS);
+		assert_true(++host < rig.host_count);
 	if (!snmp_reassembly_receive(&agents, rig.sim.now, port, mad, &message))
 		return;
-	serve(host, &message);
+	/* Nobody asks the agents of the managers' nodes, but an answer of the liar may look so. */
+	if (is_of_liar(mad->address.lid))
+		assert_true(host - MANAGER_FIRST < MANAGERS);
+	else
+		serve(host, &message);
 	free(message.bytes);
 }
 
@@ -181,8 +221,11 @@ static bool received(unsigned host, const struct mad_message *mad)
 	assert_true(host - MANAGER_FIRST < MANAGERS);
 	if (!snmp_reassembly_receive(&manager->reassembly, rig.sim.now, manager, mad, &message))
 		return true;
-	assert_int_equal(message.direction, SNMP_ANSWER);
-	take_answer(manager, &message);
+	/* The liar's may say anything. */
+	if (message.direction == SNMP_ANSWER)
+		take_answer(manager, &message);
+	else
+		assert_true(is_of_liar(mad->address.lid));
 	free(message.bytes);
 	return true;
 }
@@ -232,6 +275,40 @@ static void run_manager(unsigned index)
 	}
 }
 
+/* Makes every third segment wrong: in its header, or in the length that the message begins with.
+ */
+static void distort(struct mad_message *mad)
+{
+	uint64_t number = mix(++distortion);
+	struct snmp_header header;
+
+	if (number % 3)
+		return;
+	number /= 3;
+	snmp_header_decode(mad->bytes + SNMP_HEADER_OFFSET, &header);
+	switch (number % 6) {
+	case 0:
+		header.segment_number = (uint8_t)(number >> 8);
+		break;
+	case 1:
+		header.payload_length = (uint8_t)(number >> 8);
+		break;
+	case 2:
+		header.raddress ^= 1u << (number >> 8) % 32;
+		break;
+	case 3:
+		put_be32(mad->bytes + MAD_ATTRIBUTE_MODIFIER_OFFSET, (uint32_t)(number >> 8) % 4);
+		break;
+	case 4:
+		put_be16(mad->bytes + MAD_ATTRIBUTE_ID_OFFSET, (uint16_t)(number >> 8));
+		break;
+	case 5:
+		put_be32(mad->bytes + SNMP_DATA_OFFSET, (uint32_t)(number >> 8));
+		break;
+	}
+	snmp_header_encode(&header, mad->bytes + SNMP_HEADER_OFFSET);
+}
+
 static void send_outgoing(unsigned host)
 {
 	while (outgoing_counts[host]) {
@@ -239,6 +316,8 @@ static void send_outgoing(unsigned host)
 		struct mad_message mad;
 
 		snmp_segment_make(&first->message, first->next_segment, &mad);
+		if (has_liar && host == LIAR)
+			distort(&mad);
 		if (!sa_rig_send(&rig, sa_rig_port(&rig, host), &mad))
 			return;
 		if (++first->next_segment < snmp_segment_count(&first->message))
@@ -291,6 +370,9 @@ static void begin(uint64_t seed, const struct sim_faults *faults)
 	memset(managers, 0, sizeof(managers));
 	memset(served, 0, sizeof(served));
 	serial = 0;
+	has_liar = false;
+	distortion = 0;
+	requests_until_gone = 0;
 	snmp_reassembly_init(&agents);
 	for (unsigned i = 0; i < MANAGERS; i++)
 		snmp_reassembly_init(&managers[i].reassembly);
@@ -307,11 +389,10 @@ static void expect_nothing_left(const struct snmp_reassembly *reassembly)
 }
 
 /* Returns the number of requests that were answered. */
-static unsigned run_story(uint64_t seed, const struct sim_faults *faults)
+static unsigned finish(void)
 {
 	unsigned answered_count = 0;
 
-	begin(seed, faults);
 	for (unsigned second = 0; second < 60 && !is_done(); second++)
 		sa_rig_run_for(&rig, SECONDS(1));
 	assert_true(is_done());
@@ -322,6 +403,15 @@ static unsigned run_story(uint64_t seed, const struct sim_faults *faults)
 		expect_nothing_left(&managers[i].reassembly);
 		answered_count += managers[i].answered_count;
 	}
+	return answered_count;
+}
+
+static unsigned run_story(uint64_t seed, const struct sim_faults *faults)
+{
+	unsigned answered_count;
+
+	begin(seed, faults);
+	answered_count = finish();
 	assert_int_equal(sim_fault_count(&rig.sim) > 0, faults->drop > 0);
 	sa_rig_end(&rig);
 	return answered_count;
@@ -364,12 +454,65 @@ static void test_every_request_times_out_where_most_packets_are_lost(void **stat
 		assert_int_equal(managers[i].timed_out_count, REQUESTS);
 }
 
+/* Requests to all agents but this one. */
+static void expect_others_answered(unsigned host, unsigned tries_max)
+{
+	for (unsigned i = 0; i < MANAGERS; i++)
+		for (unsigned j = 0; j < REQUESTS; j++) {
+			const struct request *request = &managers[i].requests[j];
+
+			if (agent_of(j) == host)
+				continue;
+			assert_int_equal(request->fate, ANSWERED);
+			assert_true(request->tries <= tries_max);
+		}
+}
+
+/* Two segments of three of the liar are right, so it answers some of its requests. The other agents
+ * answer every one at the first try. */
+static void test_wrong_segments_cost_nobody_else_an_answer(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		printf("seed %llu\n", (unsigned long long)seed);
+		begin(seed, &(struct sim_faults){0});
+		has_liar = true;
+		distortion = (uint32_t)seed << 20;
+		finish();
+		expect_others_answered(LIAR, 1);
+		for (unsigned i = 0; i < MANAGERS; i++)
+			assert_true(managers[i].reassembly.dropped_count > 0);
+		sa_rig_end(&rig);
+	}
+}
+
+/* Its requests time out from then on, and what it had begun to send is given up. */
+static void test_agent_that_vanishes_takes_its_own_answers_along(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		unsigned timed_out_count = 0;
+
+		printf("seed %llu\n", (unsigned long long)seed);
+		begin(seed, &(struct sim_faults){0});
+		requests_until_gone = (unsigned)seed;
+		finish();
+		expect_others_answered(VANISHING, TRIES);
+		for (unsigned i = 0; i < MANAGERS; i++)
+			timed_out_count += managers[i].timed_out_count;
+		assert_in_range(MANAGERS * REQUESTS / AGENTS - timed_out_count, 0, seed);
+		sa_rig_end(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_request_is_answered_at_once_in_a_clean_fabric),
 		cmocka_unit_test(test_answers_are_whole_and_of_their_requests_despite_faults),
 		cmocka_unit_test(test_every_request_times_out_where_most_packets_are_lost),
+		cmocka_unit_test(test_wrong_segments_cost_nobody_else_an_answer),
+		cmocka_unit_test(test_agent_that_vanishes_takes_its_own_answers_along),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
