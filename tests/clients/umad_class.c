@@ -4,7 +4,8 @@
  *
  *	umad_class serve CLASS [OUI]           answers until its input ends
  *	umad_class silent CLASS [OUI]          registers, and never reads
- *	umad_class ask LID CLASS [OUI]         one MAD; prints "answer", "status N" or "timeout"
+ *	umad_class ask LID CLASS [OUI [ATTRIBUTE]]
+ *	                                       one MAD; prints "answer", "status N" or "timeout"
  *	umad_class transfer LID CLASS OUI N    N bytes there and back by RMPP
  *	umad_class flood LID CLASS OUI N       N requests, as fast as they go
  *	umad_class garbage LID CLASS OUI N     N parts of RMPP transfers with random headers
@@ -154,7 +155,7 @@ static void make(uint8_t *umad, unsigned lid, unsigned class, uint32_t oui, uint
 	umad_set_addr(umad, (int)lid, 1, 0, QKEY_GSI);
 }
 
-static int ask(unsigned lid, unsigned class, uint32_t oui)
+static int ask(unsigned lid, unsigned class, uint32_t oui, unsigned attribute_id)
 {
 	int port = open_port();
 	int agent = open_agent(port, class, oui, 0, 0);
@@ -163,6 +164,8 @@ static int ask(unsigned lid, unsigned class, uint32_t oui)
 	int length = MAD_BYTES;
 
 	make(umad, lid, class, oui, METHOD_GET);
+	if (attribute_id)
+		mad[17] = (uint8_t)attribute_id;
 	mad[200] = 0x5a;
 	if (umad_send(port, agent, umad, MAD_BYTES, TIMEOUT_MS / 10, 2) != 0 ||
 	    umad_recv(port, umad, &length, TIMEOUT_MS) != agent)
@@ -320,7 +323,8 @@ int main(int argument_count, char **arguments)
 	if (strcmp(verb, "silent") == 0)
 		return stay_silent((unsigned)numbers[0], (uint32_t)numbers[1]);
 	if (strcmp(verb, "ask") == 0)
-		return ask((unsigned)numbers[0], (unsigned)numbers[1], (uint32_t)numbers[2]);
+		return ask((unsigned)numbers[0], (unsigned)numbers[1], (uint32_t)numbers[2],
+			   (unsigned)numbers[3]);
 	if (strcmp(verb, "transfer") == 0)
 		return transfer((unsigned)numbers[0], (unsigned)numbers[1], (uint32_t)numbers[2],
 				(int)numbers[3]);

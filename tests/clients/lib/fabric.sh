@@ -155,3 +155,27 @@ between() {
 		return 1
 	fi
 }
+
+# capture_start PORT OPTION...: of softib capture, into $WORK/capture.pcapng, until capture_stop.
+capture_start() {
+	: >"$WORK/capture"
+	"$SOFTIB" capture "$1" "${@:2}" --buffer 64 -w "$WORK/capture.pcapng" 2>"$WORK/capture" &
+	CAPTURE=$!
+	wait_until 10 grep -q capturing "$WORK/capture"
+}
+capture_stop() {
+	kill -INT $CAPTURE
+	wait $CAPTURE
+}
+# dissected CLASS [ATTRIBUTE...]: tshark finds MADs of this class in $WORK/capture.pcapng, each of these attributes among them, and nothing
+# wrong with any MAD of the class. Without SDP, for whose service IDs tshark takes those of RDMA_PS_IB.
+dissected() {
+	local class=$1 mads wrong attribute missing=
+	shift
+	read_mads() { tshark --disable-protocol infiniband_sdp -r "$WORK/capture.pcapng" -Y "infiniband.mad.mgmtclass == $class $*" -T fields -e infiniband.mad.attributeid -e _ws.col.Info 2>"$WORK/tshark"; }
+	mads=$(read_mads)
+	wrong=$(read_mads '&& (_ws.malformed || _ws.expert.severity == error)' | head -n 1)
+	for attribute; do grep -q "^$(printf '0x%04x' $((attribute)))" <<<"$mads" || missing+=" $attribute"; done
+	[ -n "$mads" ] && [ -z "$missing$wrong" ]
+	verdict "tshark finds nothing wrong in MADs of class $class${*:+, attributes $*} [${PATH_FLAGS:-offload}]" $? "without:$missing, wrong: $wrong; $(tail -n 1 "$WORK/tshark")"
+}
