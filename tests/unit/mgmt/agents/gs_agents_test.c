@@ -18,8 +18,9 @@ static const struct {
 	{MAD_CLASS_COMMUNICATION, 2, 24}, {MAD_CLASS_CONGESTION_CONTROL, 2, 64},
 };
 
-/* Returns the status of the response; -1: no response. */
-static int ask(uint8_t class, uint8_t version, uint8_t method, uint16_t attribute)
+/* Asks at the node's first end port. Returns the status of the response; -1: no response. */
+static int ask_node(struct node *node, uint8_t class, uint8_t version, uint8_t method,
+		    uint16_t attribute)
 {
 	const struct mad_header header = {
 		.base_version = 1,
@@ -32,26 +33,41 @@ static int ask(uint8_t class, uint8_t version, uint8_t method, uint16_t attribut
 	struct mad_message request = {.address = {.lid = 4, .qpn = 1}};
 
 	mad_header_encode(&header, request.bytes);
-	fixture.verdict = gsa_receive(&fixture.environment, &fixture.adapter, 1, 0, &request,
-				      &fixture.answer);
+	fixture.verdict =
+		gsa_receive(&fixture.environment, node, node_management_port(node, 1)->number, 0,
+			    &request, &fixture.answer);
 	if (fixture.verdict != AGENT_ANSWERED)
 		return -1;
 	assert_int_equal(get_be64(fixture.answer.bytes + 8), 0x55);
 	return get_be16(fixture.answer.bytes + 4);
 }
 
-static void test_every_served_class_has_a_class_port_info(void **state)
+static int ask(uint8_t class, uint8_t version, uint8_t method, uint16_t attribute)
 {
-	(void)state;
-	for (unsigned i = 0; i < sizeof(served) / sizeof(served[0]); i++) {
-		const uint8_t *data = fixture.answer.bytes + served[i].data_offset;
+	return ask_node(&fixture.adapter, class, version, method, attribute);
+}
 
-		assert_int_equal(
-			ask(served[i].class, served[i].version, MAD_GET, ATTRIBUTE_CLASS_PORT_INFO),
-			MAD_STATUS_OK);
+/* Switches and routers have no queue pairs to connect, and no communication management. */
+static void test_every_node_has_an_agent_of_each_served_class(void **state)
+{
+	struct node *nodes[] = {&fixture.adapter, &fixture.hub, &fixture.router};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(nodes) * ARRAY_COUNT(served); i++) {
+		struct node *node = nodes[i / ARRAY_COUNT(served)];
+		unsigned row = i % ARRAY_COUNT(served);
+		const uint8_t *data = fixture.answer.bytes + served[row].data_offset;
+		int status = ask_node(node, served[row].class, served[row].version, MAD_GET,
+				      ATTRIBUTE_CLASS_PORT_INFO);
+
+		if (served[row].class == MAD_CLASS_COMMUNICATION && !node_is_adapter(node)) {
+			assert_int_equal(status, MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+			continue;
+		}
+		assert_int_equal(status, MAD_STATUS_OK);
 		assert_int_equal(fixture.answer.bytes[3], MAD_GET_RESPONSE);
 		assert_int_equal(data[0], 1);
-		assert_int_equal(data[1], served[i].version);
+		assert_int_equal(data[1], served[row].version);
 	}
 }
 
@@ -113,15 +129,24 @@ static void test_wrong_attribute_is_12(void **state)
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 }
 
+static bool is_served(unsigned class)
+{
+	if (class == MAD_CLASS_SUBNET_LID || class == MAD_CLASS_SUBNET_DIRECTED)
+		return true;
+	for (unsigned i = 0; i < ARRAY_COUNT(served); i++) {
+		if (served[i].class == class)
+			return true;
+	}
+	return false;
+}
+
+/* All other classes, those that are reserved among them. */
 static void test_class_that_nobody_serves_answers_get_and_set_only(void **state)
 {
 	(void)state;
-	static const uint8_t unserved[] = {0x00, 0x02, 0x03, 0x09, 0x0f, 0x10, 0x12,
-					   0x20, 0x30, 0x32, 0x4f, 0x50, 0x82, 0xff};
-
-	for (unsigned i = 0; i < sizeof(unserved); i++) {
-		for (unsigned method = 0; method < 256; method++) {
-			int status = ask(unserved[i], 1, (uint8_t)method, 1);
+	for (unsigned class = 0; class < 256; class ++) {
+		for (unsigned method = 0; method < 256 && !is_served(class); method++) {
+			int status = ask((uint8_t) class, 1, (uint8_t)method, 1);
 
 			if (method == MAD_GET || method == MAD_SET)
 				assert_int_equal(status, MAD_STATUS_BAD_METHOD_ATTRIBUTE);
@@ -183,7 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-		TEST(test_every_served_class_has_a_class_port_info),
+		TEST(test_every_node_has_an_agent_of_each_served_class),
 		TEST(test_wrong_version_is_4),
 		TEST(test_wrong_method_is_8),
 		TEST(test_wrong_attribute_is_12),
