@@ -1,5 +1,6 @@
 # Shared by the client tests: a fabric of their own, programs on its hosts, results by name. Source it.
-# A script prints one line "PASS name" or "FAIL name: reason" per case and exits 1 if any failed.
+# A script prints one line "PASS name" or "FAIL name: reason" per case and exits 1 if any failed. If BUILD has sanitizers, what they
+# report of softibd, the libraries or a program is a failure too.
 set -u
 export LC_ALL=C
 BUILD=$(cd "${BUILD:-build}" && pwd)
@@ -10,6 +11,13 @@ unset SOFTIB_FABRIC SOFTIB_HOST
 # For scripts that talk to softibd themselves.
 PROTOCOL_VERSION=$(sed -n 's/.*PROTOCOL_VERSION = \([0-9]*\),.*/\1/p' "${BASH_SOURCE[0]%/*}/../../../src/ipc/protocol.h")
 export PROTOCOL_VERSION
+SANITIZED=
+if ldd "$SOFTIB" | grep -q libasan; then
+	# Programs without the sanitizers load libraries with them. What a script kills leaves memory behind.
+	SANITIZED="env LD_PRELOAD=$(ldd "$SOFTIB" | awk '$1 ~ /^lib(a|ub)san/ {print $3}' | paste -sd :):$BUILD/lib/libsoftib-paths.so"
+	export ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0:exitcode=66:log_path=$WORK/sanitizer"
+	export UBSAN_OPTIONS="print_stacktrace=1:log_path=$WORK/sanitizer"
+fi
 FAILURES=0
 TIMEOUT=${TIMEOUT:-120}
 
@@ -23,6 +31,9 @@ cleanup() {
 	done
 	for job in "$SOFTIB_RUNTIME_DIR"/*/; do
 		[ -d "$job" ] && timeout 20 "$SOFTIB" down --name "$(basename "$job")" >/dev/null 2>&1
+	done
+	for job in "$WORK"/sanitizer.*; do
+		[ -s "$job" ] && fail "no report of the sanitizers" "$(grep -m 1 -E 'ERROR|runtime error' "$job"): $(grep -m 6 -E '^ +#' "$job" | tr -s ' ' | tr '\n' ' ')"
 	done
 	rm -rf "$WORK"
 	exit $((FAILURES > 0))
@@ -108,7 +119,7 @@ on() { # HOST PROGRAM ...
 	local host=$1
 	shift
 	step "on $host: $*"
-	timeout -k 2 "$TIMEOUT" "$SOFTIB" run -H "$host" -- "$@"
+	timeout -k 2 "$TIMEOUT" "$SOFTIB" run -H "$host" -- $SANITIZED "$@"
 }
 
 # JOB...: no chance to say goodbye, for all that runs below it. A killed `timeout` alone would leave its program running.
