@@ -113,7 +113,7 @@ bool direct_channels_reap(struct process_runtime *runtime)
 			bury_channel(runtime, channel);
 			any = true;
 		} else if (unlikely(ring_is_closed(channel->in.shared)) &&
-			   ring_is_empty(&channel->in)) {
+			   !channel_has_more(channel)) {
 			drop_channel(runtime, i);
 			any = true;
 		}

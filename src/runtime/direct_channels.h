@@ -23,8 +23,8 @@ bool direct_channels_are_due(const struct process_runtime *runtime);
  * Releases the lock while it asks. */
 void direct_channels_fetch(struct process_runtime *runtime);
 
-/* Closes rings whose peer wrote malformed records, and rings that softibd closed once they are read
- * to the end. Returns whether there was one. */
+/* Closes rings whose peer wrote malformed records, and rings that softibd closed once their records
+ * and ACK words are read to the end. Returns whether there was one. */
 bool direct_channels_reap(struct process_runtime *runtime);
 /* Closes all of them: softibd has ended, and no queue pair is left. */
 void direct_channels_drop_all(struct process_runtime *runtime);

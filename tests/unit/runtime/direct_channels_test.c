@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <sched.h>
+#include "runtime/direct_channels.h"
 #include "unit/runtime/runtime_pair.h"
 
 static uint32_t fetches(void)
@@ -94,6 +95,30 @@ static void test_closed_ring_is_left_and_asked_for_anew(void **state)
 	assert_int_equal(pair_fabric_packets(), before);
 }
 
+/* The peer's last ACK may come between the look at the words and the look at the closed ring. */
+static void test_closed_ring_is_kept_while_it_has_an_ack(void **state)
+{
+	struct channel *channel;
+	struct word_producer words;
+
+	(void)state;
+	pair_set_verdict(RESOLVED_DIRECT);
+	pair_send_and_check(10, 1);
+	runtime_lock(pair_runtime());
+	channel = pair_channel();
+	assert_false(channel_has_more(channel));
+	words = channel->words_out;
+	word_ring_put(&words, 0);
+	__atomic_store_n(&channel->in.shared->closed, 1, __ATOMIC_SEQ_CST);
+	assert_false(direct_channels_reap(pair_runtime()));
+	assert_int_equal(channel->state, CHANNEL_OPEN);
+	(void)runtime_progress(pair_runtime(), runtime_now());
+	assert_int_equal(pair_runtime()->direct.count, 0);
+	runtime_unlock(pair_runtime());
+	/* The fake softibd has one ring. */
+	pair_send_and_check(10, 2);
+}
+
 /* Puts a stamped header that claims to be longer than the ring where the next record will be. */
 static void write_nonsense(void)
 {
@@ -130,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pages_are_shared_once_there_is_a_connection),
 		cmocka_unit_test(test_closed_ring_is_left_and_asked_for_anew),
+		cmocka_unit_test(test_closed_ring_is_kept_while_it_has_an_ack),
 		cmocka_unit_test(test_corrupt_ring_is_left_and_traffic_goes_on),
 	};
 
