@@ -178,9 +178,9 @@ void hazard_begin_without_fence(const struct channel *channel)
 
 bool hazard_stands_after_look(struct rma_area *area)
 {
-	/* If the peer can't have us pass a fence, this is one. */
-	return !(__atomic_fetch_and(&area->hazard, ~RMA_HAZARD_IS_LOCKED, __ATOMIC_SEQ_CST) &
-		 RMA_HAZARD_CUT_OFF);
+	/* If the peer can't have us pass a fence, this is one. RMA_HAZARD_IS_LOCKED stays: the next
+	 * request of this access needs a fence of its own. */
+	return !(__atomic_fetch_or(&area->hazard, 0, __ATOMIC_SEQ_CST) & RMA_HAZARD_CUT_OFF);
 }
 
 void rma_fail(struct qp *qp)

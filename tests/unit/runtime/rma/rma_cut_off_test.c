@@ -179,11 +179,13 @@ static void test_an_access_without_fences_stands_or_not(void **state)
 		assert_int_equal(channel->rma_out->hazard % 2, 1);
 		channel->rma_out->hazard |= is_cut_off ? RMA_HAZARD_CUT_OFF : 0;
 		assert_int_equal(hazard_stands(channel->rma_out), !is_cut_off);
+		/* The next request of the access looks behind a fence, too. */
+		assert_false(hazard_stands_clearly(channel->rma_out));
+		assert_int_equal(hazard_stands(channel->rma_out), !is_cut_off);
 		hazard_end(channel->rma_out);
 		assert_int_equal(channel->rma_out->hazard % 2, 0);
-		assert_int_equal(channel->rma_out->hazard & RMA_HAZARD_IS_LOCKED, 0);
 	}
-	channel->rma_out->hazard &= ~RMA_HAZARD_CUT_OFF;
+	channel->rma_out->hazard &= ~(RMA_HAZARD_CUT_OFF | RMA_HAZARD_IS_LOCKED);
 	channel->out.is_fenced = was_fenced;
 	runtime_unlock(pair_runtime());
 }
