@@ -49,7 +49,7 @@ void flows_for_each_direct(const struct daemon_core *core, direct_flow_visitor v
 #define FLOW_GRACE_NS MILLISECONDS(20)
 
 /* Folds the counters of every flow, then advances the generation word, which makes programs resolve
- * their flows again. After FLOW_GRACE_NS their peers are told too
+ * their flows again. After FLOW_GRACE_NS or twice that their peers are told too
  * (daemon/packets/flow_resolver.h). */
 void flows_revoke(struct daemon_core *core);
 

@@ -227,12 +227,13 @@ unsigned direct_rings_check(struct client *destination, ring_grant_holds holds, 
 
 		for (unsigned i = end->grant_count; i-- > 0; count++) {
 			struct ring_grant *grant = &end->grants[i];
+			const bool was_ending = grant->is_ending;
 
 			/* What a process sent before it ended may still be received. */
 			grant->is_ending |= source && !holds(source, destination, grant);
 			if (!grant->is_ending)
 				continue;
-			if (tell(end, RECORD_RING_REVOKED, &grant->packets))
+			if (was_ending && tell(end, RECORD_RING_REVOKED, &grant->packets))
 				*grant = end->grants[--end->grant_count];
 			else
 				*ret_is_done = false;

@@ -16,7 +16,7 @@ struct client;
 struct ring_grant {
 	struct packet_grant packets;
 	uint16_t source_port;
-	bool is_ending; /* revoked; the destination has not been told yet */
+	bool is_ending; /* its path was gone at a check; the destination has not been told yet */
 };
 
 /* Finds or makes the ring between two processes, and tells the destination of it and of the grant.
@@ -26,8 +26,9 @@ MUST_USE int direct_ring_between(struct client *source, struct client *destinati
 
 typedef bool (*ring_grant_holds)(struct client *source, const struct client *destination,
 				 const struct ring_grant *grant);
-/* Revokes the grants to this client that do not hold any more. Returns how many were looked at;
- * ret_is_done becomes false if the client could not be told. */
+/* Revokes the grants to this client that did not hold at the last check: a path that has just gone
+ * may have a record of its sender under way, so the grant ends with the next check. Returns how
+ * many were looked at; ret_is_done becomes false if another check is needed. */
 unsigned direct_rings_check(struct client *destination, ring_grant_holds holds, bool *ret_is_done);
 
 /* What one end needs to map the ring; the descriptors stay softibd's. */

@@ -13,8 +13,8 @@ struct daemon_core;
 void flow_resolve(struct client *client, const struct resolve_request *request,
 		  struct resolve_answer *ret_answer);
 
-/* FLOW_GRACE_NS after the paths changed: walks the paths of all direct rings again, and tells the
- * receivers what their peers may not send any more. */
+/* FLOW_GRACE_NS after the paths changed: walks the paths of all direct rings again, and after as
+ * long again tells the receivers what their peers may not send any more. */
 void flows_check_grants(struct daemon_core *core);
 
 #endif
