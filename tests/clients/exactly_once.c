@@ -13,7 +13,7 @@
  * Unreliable queue pairs use no credits: messages may be lost there, but never repeated, exchanged
  * or changed.
  */
-#include "exactly_once_services.h"
+#include "exactly_once_options.h"
 #include "random_messages.h"
 #include "two_sides.h"
 
@@ -41,12 +41,6 @@ enum {
 	HEADER_BYTES = 8, /* of a message that says its number and credits */
 	STALL_SECONDS = 60,
 	NUMBERS_LOOKED_AT = 300,
-};
-
-struct options {
-	unsigned seconds, seed, qps, size_max, timeout;
-	enum service service;
-	bool has_srq, has_thread, is_send_only;
 };
 
 struct address {
@@ -88,6 +82,7 @@ struct side {
 	struct options options;
 	unsigned own; /* 0 or 1: which side sends which messages */
 	struct device device;
+	struct ibv_comp_channel *events; /* NULL: the side polls all the time */
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
 	struct ibv_mr *mr;
@@ -169,7 +164,9 @@ static void open_side(struct side *side)
 
 	side->device = device_open();
 	make_memory(side);
-	CHECK((side->cq = ibv_create_cq(side->device.context, 8192, NULL, NULL, 0)));
+	if (side->options.has_events)
+		CHECK((side->events = ibv_create_comp_channel(side->device.context)));
+	CHECK((side->cq = ibv_create_cq(side->device.context, 8192, NULL, side->events, 0)));
 	if (side->options.has_srq)
 		CHECK((side->srq = ibv_create_srq(side->device.pd, &srq)));
 	for (unsigned i = 0; i < side->options.qps; i++) {
@@ -658,6 +655,30 @@ static bool socket_has_word(const struct side *side)
 	return poll(&word, 1, 0) == 1;
 }
 
+/* Sleeps until a completion or the peer's last word comes. There was nothing to post, so the peer
+ * has messages or credits for this side: if neither wakes it, a wake-up was lost. */
+static void sleep_for_news(struct side *side)
+{
+	struct pollfd news[] = {
+		{.fd = side->events->fd, .events = POLLIN},
+		{.fd = side->socket, .events = POLLIN},
+	};
+	struct ibv_cq *cq;
+	void *context;
+
+	CHECK_EQUAL(ibv_req_notify_cq(side->cq, 0), 0);
+	if (poll_some(side))
+		return;
+	if (poll(news, 2, STALL_SECONDS * 1000) <= 0) {
+		side->last_progress = time(NULL) - STALL_SECONDS - 1;
+		note_progress(side, false);
+	}
+	if (!news[0].revents)
+		return;
+	CHECK_EQUAL(ibv_get_cq_event(side->events, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
+}
+
 static void run(struct side *side)
 {
 	time_t end = time(NULL) + side->options.seconds;
@@ -670,6 +691,8 @@ static void run(struct side *side)
 			any |= poll_some(side);
 		}
 		note_progress(side, any);
+		if (!any && side->events && !socket_has_word(side))
+			sleep_for_news(side);
 	}
 }
 
@@ -711,49 +734,6 @@ static void *look_on(void *context)
 	return context;
 }
 
-static struct options read_options(int argument_count, char **arguments)
-{
-	struct options options = {
-		.seconds = 10,
-		.seed = 1,
-		.qps = 1,
-		.size_max = 4096,
-		.timeout = 15,
-		.service = SERVICE_RC,
-	};
-
-	for (int i = 3; i < argument_count; i++) {
-		char *value = strchr(arguments[i], '=');
-		unsigned number = value ? (unsigned)strtoul(value + 1, NULL, 10) : 0;
-
-		CHECK(value);
-		*value++ = 0;
-		if (strcmp(arguments[i], "seconds") == 0)
-			options.seconds = number;
-		else if (strcmp(arguments[i], "seed") == 0)
-			options.seed = number;
-		else if (strcmp(arguments[i], "qps") == 0)
-			options.qps = number;
-		else if (strcmp(arguments[i], "size") == 0)
-			options.size_max = number;
-		else if (strcmp(arguments[i], "timeout") == 0)
-			options.timeout = number;
-		else if (strcmp(arguments[i], "srq") == 0)
-			options.has_srq = number;
-		else if (strcmp(arguments[i], "thread") == 0)
-			options.has_thread = number;
-		else if (strcmp(arguments[i], "send-only") == 0)
-			options.is_send_only = number;
-		else if (strcmp(arguments[i], "type") == 0)
-			options.service = service_named(value);
-		else
-			CHECK(false && "an option that is known");
-	}
-	CHECK(options.qps >= 1 && options.qps <= QPS_MAX);
-	CHECK(options.size_max >= HEADER_BYTES && options.size_max <= SIZE_MAX_BYTES);
-	return options;
-}
-
 int main(int argument_count, char **arguments)
 {
 	struct side side = {0};
@@ -763,6 +743,8 @@ int main(int argument_count, char **arguments)
 	CHECK(argument_count >= 3);
 	side.own = strcmp(arguments[1], "server") == 0;
 	side.options = read_options(argument_count, arguments);
+	CHECK(side.options.qps >= 1 && side.options.qps <= QPS_MAX);
+	CHECK(side.options.size_max >= HEADER_BYTES && side.options.size_max <= SIZE_MAX_BYTES);
 	random_state = side.options.seed * 2 + side.own;
 	open_side(&side);
 	side.socket = meet(arguments[2], side.own);
