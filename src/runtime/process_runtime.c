@@ -327,6 +327,8 @@ void runtime_wake_progress_thread(struct process_runtime *runtime)
 
 void runtime_call_progress_thread(struct process_runtime *runtime)
 {
+	__atomic_store_n(&runtime->progress.call_count, runtime->progress.call_count + 1,
+			 __ATOMIC_RELAXED);
 	if (runtime->progress.mode != PROGRESS_STAYING_OUT ||
 	    __atomic_exchange_n(&runtime->progress.is_called, true, __ATOMIC_ACQ_REL))
 		return;

@@ -54,7 +54,8 @@ struct progress_thread {
 	struct process_runtime *runtime;
 	uint64_t polls_seen;
 	uint64_t polls_at_tick;
-	unsigned wakes; /* since the last trial, for a program that polls */
+	uint64_t calls_seen; /* before the last trial */
+	unsigned wakes;	     /* since the last trial, for a program that polls */
 	unsigned wakes_per_trial;
 	unsigned spells_per_excuse;
 };
@@ -154,18 +155,28 @@ static void work(struct process_runtime *runtime)
 	}
 }
 
+/* The program did not poll when it was left alone. */
+static void try_less_often(struct progress_thread *thread)
+{
+	if (thread->wakes_per_trial < WAKES_PER_TRIAL_MAX)
+		thread->wakes_per_trial *= 2;
+}
+
 /* Whether the program takes its records itself if it is left alone. */
 static bool program_polls(struct progress_thread *thread)
 {
 	const struct timespec moment = {.tv_nsec = TRIAL_NS};
-	uint64_t before = polls(thread->runtime);
+	uint64_t before;
 
+	/* Before the polls: a program that sleeps after those that count has called after this. */
+	thread->calls_seen =
+		__atomic_load_n(&thread->runtime->progress.call_count, __ATOMIC_ACQUIRE);
+	before = polls(thread->runtime);
 	nanosleep(&moment, NULL);
 	thread->wakes = 0;
 	if (polls(thread->runtime) - before >= POLLS_PER_TRIAL_MIN)
 		return true;
-	if (thread->wakes_per_trial < WAKES_PER_TRIAL_MAX)
-		thread->wakes_per_trial *= 2;
+	try_less_often(thread);
 	return false;
 }
 
@@ -285,8 +296,8 @@ static bool stay_out(struct progress_thread *thread)
 	 * will do so again. */
 	if (looks >= LOOKS_OF_A_POLLER || !was_running)
 		thread->wakes_per_trial = WAKES_PER_TRIAL_MIN;
-	else if (!was_called && thread->wakes_per_trial < WAKES_PER_TRIAL_MAX)
-		thread->wakes_per_trial *= 2;
+	else if (!was_called)
+		try_less_often(thread);
 	if (looks >= LOOKS_OF_A_POLLER || (!was_called && !was_running))
 		thread->spells_per_excuse = 1;
 	else if (thread->spells_per_excuse < SPELLS_PER_EXCUSE_MAX)
@@ -339,17 +350,32 @@ static bool work_and_sleep(struct progress_thread *thread)
 	return wait_for_doorbell(runtime, timeout_ns);
 }
 
+bool progress_thread_stay_out(struct process_runtime *runtime, uint64_t call_count)
+{
+	/* A program that has excused the thread is heard by is_called since. */
+	if (runtime->progress.mode != PROGRESS_STAYING_OUT &&
+	    runtime->progress.call_count != call_count)
+		return false;
+	runtime->progress.mode = PROGRESS_STAYING_OUT;
+	__atomic_store_n(&runtime->progress.is_excused, false, __ATOMIC_RELAXED);
+	disarm(runtime);
+	return true;
+}
+
 /* The program polls. false: softibd hung up. */
 static bool leave_it_alone(struct progress_thread *thread)
 {
 	struct process_runtime *runtime = thread->runtime;
 
 	runtime_lock(runtime);
-	runtime->progress.mode = PROGRESS_STAYING_OUT;
-	__atomic_store_n(&runtime->progress.is_excused, false, __ATOMIC_RELAXED);
-	disarm(runtime);
+
+	bool stays_out = progress_thread_stay_out(runtime, thread->calls_seen);
+
 	runtime_unlock(runtime);
-	return stay_out(thread);
+	if (stays_out)
+		return stay_out(thread);
+	try_less_often(thread);
+	return true;
 }
 
 static void *burst(void *context)

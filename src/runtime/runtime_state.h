@@ -146,7 +146,8 @@ struct progress {
 	uint64_t poll_count; /* atomic: polls and posts that read the rings, and the records that
 				they found */
 	uint64_t naps;	     /* atomic: how often adapter_nap made the program sleep */
-	bool is_called;	     /* atomic: the program is about to stop polling */
+	uint64_t call_count; /* atomic: how often the program was about to stop polling */
+	bool is_called;	     /* atomic: it was while the thread stayed out */
 	bool is_excused;     /* atomic: the progress thread has not seen yet that it is to stay out
 			      */
 	bool has_ended;	     /* atomic: softibd hung up, and the progress thread is gone */

@@ -7,6 +7,9 @@
 #include <cmocka.h>
 #include <sched.h>
 #include <string.h>
+#include "ipc/doorbell.h"
+#include "runtime/progress_thread.h"
+#include "runtime/runtime_state.h"
 #include "unit/runtime/runtime_pair.h"
 
 enum { POLLS_IN_VAIN = 200 };
@@ -191,6 +194,31 @@ static void test_progress_thread_names_itself(void **state)
 	} while (strcmp(name, "softib") != 0);
 }
 
+/* The program goes to sleep between the trial in which it polled and the lock. The thread of the
+ * runtime waits for the lock meanwhile. */
+static void test_a_program_that_slept_after_the_trial_is_not_left_alone(void **state)
+{
+	struct process_runtime *runtime = pair_runtime();
+	enum progress_mode mode;
+	uint64_t calls;
+
+	(void)state;
+	runtime_lock(runtime);
+	mode = runtime->progress.mode;
+	runtime->progress.mode = PROGRESS_LISTENING;
+	calls = runtime->progress.call_count;
+	runtime_call_progress_thread(runtime);
+	assert_false(progress_thread_stay_out(runtime, calls));
+	assert_int_equal(runtime->progress.mode, PROGRESS_LISTENING);
+	assert_true(progress_thread_stay_out(runtime, runtime->progress.call_count));
+	assert_int_equal(runtime->progress.mode, PROGRESS_STAYING_OUT);
+	runtime->progress.mode = mode;
+	runtime_unlock(runtime);
+	/* Whatever this has disarmed. */
+	doorbell_ring(runtime->doorbell);
+	wait_for_event_instead_of_polling(10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_progress_thread_stays_out_of_a_polling_program_until_called),
 		cmocka_unit_test(test_program_that_only_polls_excuses_the_progress_thread),
 		cmocka_unit_test(test_excused_progress_thread_comes_when_called),
+		cmocka_unit_test(test_a_program_that_slept_after_the_trial_is_not_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
