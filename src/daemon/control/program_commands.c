@@ -275,12 +275,11 @@ static void run_refuse(struct client *client, const json_t *request, struct repl
 {
 	json_int_t id = json_integer_value(json_object_get(request, "id"));
 
-	if (!client->is_attached || id < 1 || id > UINT32_MAX) {
+	if (!client->is_attached || id < 1 || id > UINT32_MAX ||
+	    direct_ring_refuse(client, (uint32_t)id) != 0)
 		reply_error(ret_reply, ENOENT, "no such ring");
-		return;
-	}
-	direct_ring_refuse(client, (uint32_t)id);
-	reply_ok(ret_reply, json_object());
+	else
+		reply_ok(ret_reply, json_object());
 }
 
 const struct command program_commands[] = {

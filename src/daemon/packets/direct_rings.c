@@ -374,13 +374,15 @@ static void close_ring(struct direct_ring *ring, const struct client *client)
 	destroy_ring(ring);
 }
 
-void direct_ring_refuse(struct client *client, uint32_t id)
+int direct_ring_refuse(struct client *client, uint32_t id)
 {
 	struct direct_ring *ring = find_ring(client, id);
 
+	if (!ring)
+		return -ENOENT;
 	client->takes_no_rings = true;
-	if (ring)
-		close_ring(ring, client);
+	close_ring(ring, client);
+	return 0;
 }
 
 void direct_rings_close(struct client *client)

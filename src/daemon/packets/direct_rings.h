@@ -50,8 +50,8 @@ MUST_USE int direct_ring_exposure(struct client *client, uint32_t id, int *ret_f
 void direct_ring_shared(struct client *client, uint32_t id);
 
 /* The client could not map the ring that it fetched: closes the ring, and makes no new ones for
- * this client. */
-void direct_ring_refuse(struct client *client, uint32_t id);
+ * this client. -ENOENT: the client has no such ring. */
+MUST_USE int direct_ring_refuse(struct client *client, uint32_t id);
 
 /* The process ended: its peers read that in the ring's closed word. */
 void direct_rings_close(struct client *client);

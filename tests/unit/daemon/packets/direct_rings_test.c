@@ -168,6 +168,29 @@ static void test_a_refused_ring_is_closed_and_the_fabric_takes_its_place(void **
 	program_end(&b);
 }
 
+/* The number of a ring between others is easy to guess. */
+static void test_a_program_refuses_its_own_rings_only(void **state)
+{
+	struct resolve_answer answer = program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL);
+	struct end end_a = fetch(&a, answer.ring_id);
+	struct program stranger;
+	json_t *refusal;
+
+	(void)state;
+	program_start(&stranger, "h1");
+	refusal =
+		fixture_ask(stranger.socket, "{\"command\":\"refuse\",\"id\":%u}", answer.ring_id);
+	assert_int_equal(json_integer_value(json_object_get(refusal, "errno")), ENOENT);
+	json_decref(refusal);
+	assert_false(is_closed(&end_a));
+	/* It still gets rings of its own. */
+	assert_int_equal(program_resolve(&stranger, b.lid, b.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_DIRECT);
+	program_end(&stranger);
+	program_end(&a);
+	program_end(&b);
+}
+
 static unsigned mappings_of_rings(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -301,6 +324,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_a_refused_ring_is_closed_and_the_fabric_takes_its_place, set_up,
 			fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_program_refuses_its_own_rings_only, set_up,
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_shared_pages_are_given_by_their_owner_only,
 						set_up, fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_isolated_programs_share_no_pages, set_up,
