@@ -399,37 +399,14 @@ static void attack_bursts(struct attacker *attacker)
 	}
 }
 
-static const struct {
-	const char *name;
-	void (*run)(struct attacker *attacker);
-} attacks[] = {
-	{"records", attack_records}, {"words", attack_words},	      {"packets", attack_packets},
-	{"race", attack_race},	     {"questions", attack_questions}, {"direct", attack_direct},
-	{"bursts", attack_bursts},
+static const struct attack attacks[] = {
+	{"records", attack_records},	 {"words", attack_words},
+	{"packets", attack_packets},	 {"race", attack_race},
+	{"questions", attack_questions}, {"direct", attack_direct},
+	{"bursts", attack_bursts},	 {NULL, NULL},
 };
 
 int main(int argument_count, char **arguments)
 {
-	struct attacker attacker = {.socket = -1};
-	unsigned lid;
-
-	CHECK(argument_count == 6);
-	attacker.socket_path = arguments[1];
-	attacker.host_name = arguments[2];
-	attacker.random = random_seeded(strtoull(arguments[4], NULL, 0));
-
-	FILE *file = fopen(arguments[5], "r");
-
-	CHECK(file);
-	CHECK(fscanf(file, "%u %u", &lid, &attacker.victim_qpn) == 2);
-	attacker.victim_lid = (uint16_t)lid;
-	fclose(file);
-	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
-		if (strcmp(attacks[i].name, arguments[3]) != 0)
-			continue;
-		attacks[i].run(&attacker);
-		return 0;
-	}
-	fprintf(stderr, "no attack is called %s\n", arguments[3]);
-	return 2;
+	return attacker_main(argument_count, arguments, attacks);
 }
