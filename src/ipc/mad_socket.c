@@ -107,6 +107,8 @@ int mad_socket_receive(int socket, struct mad_arrival *ret_arrival)
 		error = total < MAD_PORT_HEADER_BYTES || total > MAD_PORT_BYTES_MAX
 				? -EPROTO
 				: check_file(ret_arrival->file, total);
+	} else if (!error && (message.msg_flags & MSG_CTRUNC)) {
+		error = -EMFILE;
 	}
 	if (error && ret_arrival->file >= 0)
 		close(ret_arrival->file);

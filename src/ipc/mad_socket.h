@@ -23,7 +23,8 @@ struct mad_arrival {
 	int file; /* -1: all is in bytes */
 };
 
-/* Never blocks. -EAGAIN: none, -ECONNRESET: hung up, -EPROTO: not a message (it is consumed). */
+/* Never blocks. -EAGAIN: none, -ECONNRESET: hung up, -EPROTO: not a message (it is consumed).
+ * -EMFILE: no descriptor is free for its file; bytes has the first segment. */
 MUST_USE int mad_socket_receive(int socket, struct mad_arrival *ret_arrival);
 /* Copies the whole message; ret_bytes has room for total_bytes. Closes the file. -EPROTO. */
 MUST_USE int mad_arrival_take(struct mad_arrival *arrival, uint8_t *ret_bytes);

@@ -8,6 +8,7 @@
 #include "daemon/core/log.h"
 #include "daemon/mad/mad_agents.h"
 #include "daemon/mad/mad_outbox.h"
+#include "daemon/mad/mad_requests.h"
 #include "ipc/mad_socket.h"
 #include <errno.h>
 #include <poll.h>
@@ -189,20 +190,25 @@ void mad_file_deliver(struct mad_file *file, const struct mad_port_header *heade
 		free(message);
 }
 
+/* The agent that sends the message. NULL: the port is ended, or the agent was unregistered while
+ * the message was in the socket. */
+static struct mad_agent *sending_agent(struct mad_file *file, const uint8_t *bytes,
+				       size_t byte_count, struct mad_port_header *ret_header)
+{
+	if (byte_count < MAD_PORT_HEADER_BYTES + MAD_PORT_MAD_BYTES_MIN ||
+	    !mad_port_header_decode(bytes, byte_count, ret_header)) {
+		mad_file_end(file, "a message on its port is not a MAD");
+		return NULL;
+	}
+	return ret_header->agent_id < MAD_PORT_AGENTS_MAX ? file->agents[ret_header->agent_id]
+							  : NULL;
+}
+
 static void accept_message(struct mad_file *file, const uint8_t *bytes, size_t byte_count)
 {
 	struct mad_port_header header;
+	struct mad_agent *agent = sending_agent(file, bytes, byte_count, &header);
 
-	if (byte_count < MAD_PORT_HEADER_BYTES + MAD_PORT_MAD_BYTES_MIN ||
-	    !mad_port_header_decode(bytes, byte_count, &header)) {
-		mad_file_end(file, "a message on its port is not a MAD");
-		return;
-	}
-
-	struct mad_agent *agent =
-		header.agent_id < MAD_PORT_AGENTS_MAX ? file->agents[header.agent_id] : NULL;
-
-	/* The agent may have been unregistered while the message was in the socket. */
 	if (agent)
 		mad_agent_send(agent, &header, bytes + MAD_PORT_HEADER_BYTES,
 			       byte_count - MAD_PORT_HEADER_BYTES, file->files->core->loop.now);
@@ -229,6 +235,17 @@ static void accept_arrival(struct mad_file *file, struct mad_arrival *arrival)
 	free(bytes);
 }
 
+/* softibd has no descriptor left for the file of a long message: the agent hears that it was not
+ * sent. */
+static void refuse_long(struct mad_file *file, const struct mad_arrival *arrival)
+{
+	struct mad_port_header header;
+	struct mad_agent *agent = sending_agent(file, arrival->bytes, arrival->byte_count, &header);
+
+	if (agent)
+		mad_request_report(agent, &header, arrival->bytes + MAD_PORT_HEADER_BYTES, EMFILE);
+}
+
 static void read_program(struct mad_file *file)
 {
 	struct mad_arrival arrival;
@@ -240,6 +257,10 @@ static void read_program(struct mad_file *file)
 
 		if (error == -EAGAIN)
 			return;
+		if (error == -EMFILE) {
+			refuse_long(file, &arrival);
+			continue;
+		}
 		if (error) {
 			mad_file_end(file, error == -EPROTO ? "invalid message on its port" : NULL);
 			return;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "ipc/mad_socket.h"
@@ -207,6 +208,33 @@ static void test_files_that_could_fail_the_reader_are_refused(void **state)
 	assert_int_equal(open_descriptors(), before);
 }
 
+/* As for a reader that has as many descriptors as it may have: the message is not taken for its
+ * first segment. */
+static void test_a_long_message_without_a_descriptor_for_its_file_is_refused(void **state)
+{
+	static struct mad_arrival arrival;
+	struct rlimit before, full;
+	int next;
+
+	(void)state;
+	send_message(LONG_BYTES);
+	send_message(100);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	next = dup(ends[0]);
+	close(next);
+	full = before;
+	full.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
+
+	int error = mad_socket_receive(ends[1], &arrival);
+
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(error, -EMFILE);
+	assert_memory_equal(arrival.bytes, sent, MAD_PORT_HEADER_BYTES - 48);
+	assert_int_equal(mad_socket_receive(ends[1], &arrival), 0);
+	assert_int_equal(arrival.total_bytes, 100);
+}
+
 static void test_less_than_a_header_is_no_message(void **state)
 {
 	static struct mad_arrival arrival;
@@ -230,6 +258,7 @@ int main(void)
 		SOCKET_TEST(test_an_empty_socket_and_a_hung_up_one_say_so),
 		SOCKET_TEST(test_a_full_socket_never_blocks),
 		SOCKET_TEST(test_files_that_could_fail_the_reader_are_refused),
+		SOCKET_TEST(test_a_long_message_without_a_descriptor_for_its_file_is_refused),
 		SOCKET_TEST(test_less_than_a_header_is_no_message),
 	};
 

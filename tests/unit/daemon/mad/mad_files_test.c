@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/random.h"
@@ -104,6 +105,34 @@ static void test_less_than_a_header_ends_its_port_only(void **state)
 	(void)state;
 	assert_int_equal(send(a.port, "x", 1, 0), 1);
 	assert_true(is_cut_off(&a));
+	check_that_the_other_works();
+}
+
+/* softibd has as many descriptors as it may have, and a long message comes in a file. */
+static void test_a_long_message_that_softibd_cannot_take_is_reported(void **state)
+{
+	static uint8_t bytes[PROGRAM_MAD_BYTES_MAX];
+	struct rlimit before, full;
+	int next;
+
+	(void)state;
+	mad = mad_program_request(&b, CLASS_TEST, MAD_SEND);
+	mad.header.agent_id = mad_program_register(&a, CLASS_TEST, MAD_AGENT_SINGLE, 0);
+	mad_port_header_encode(&mad.header, bytes);
+	memcpy(bytes + MAD_PORT_HEADER_BYTES, mad.mad, MAD_BYTES);
+	assert_int_equal(mad_socket_send(a.port, bytes, sizeof(bytes)), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	next = dup(a.port);
+	close(next);
+	full = before;
+	full.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
+	fixture_settle();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(mad_program_receive(&a, &got));
+	assert_int_equal(got.header.status, EMFILE);
+	/* The port is open. */
+	mad_program_register(&a, CLASS_TEST + 1, MAD_AGENT_SINGLE, 0);
 	check_that_the_other_works();
 }
 
@@ -255,6 +284,7 @@ int main(void)
 		FILE_TEST(test_a_program_that_goes_leaves_nothing),
 		FILE_TEST(test_a_message_that_is_no_mad_ends_its_port_only),
 		FILE_TEST(test_less_than_a_header_ends_its_port_only),
+		FILE_TEST(test_a_long_message_that_softibd_cannot_take_is_reported),
 		FILE_TEST(test_random_messages_harm_nobody_else),
 		FILE_TEST(test_a_message_for_no_agent_is_forgotten),
 		FILE_TEST(test_an_open_port_has_32_agents_at_most),
