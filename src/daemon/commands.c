@@ -6,9 +6,26 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "daemon/core/client.h"
 #include "daemon/core/limits.h"
+
+/* Whether JSON lacked memory since the present command began. */
+static bool json_ran_out;
+
+static void *json_allocate(size_t byte_count)
+{
+	void *memory = malloc(byte_count);
+
+	json_ran_out |= !memory;
+	return memory;
+}
+
+void commands_init(void)
+{
+	json_set_alloc_funcs(json_allocate, free);
+}
 
 void reply_ok(struct reply *reply, json_t *object)
 {
@@ -85,15 +102,26 @@ static void name_the_limit(const struct account *account, struct reply *reply)
 					 limit));
 }
 
+/* A list without the rows that there was no memory for would look complete. */
+static void drop_incomplete(struct reply *reply)
+{
+	if (!json_ran_out)
+		return;
+	json_decref(reply->object);
+	reply->object = NULL;
+}
+
 int command_run(struct client *client, const char *text, size_t byte_count, struct reply *ret_reply)
 {
+	json_ran_out = false;
+
 	json_t *request = json_loadb(text, byte_count, 0, NULL);
 	const char *name = json_string_value(json_object_get(request, "command"));
 
 	*ret_reply = (struct reply){0};
 	if (!name) {
 		json_decref(request);
-		return -EPROTO;
+		return json_ran_out ? -ENOMEM : -EPROTO;
 	}
 
 	const struct command *command = find_command(name);
@@ -110,6 +138,7 @@ int command_run(struct client *client, const char *text, size_t byte_count, stru
 	if (!ret_reply->object && !ret_reply->is_later)
 		reply_error(ret_reply, ENOMEM, "softibd can't put the answer into words");
 	name_the_limit(client->account, ret_reply);
+	drop_incomplete(ret_reply);
 	json_decref(request);
 	return 0;
 }

@@ -38,8 +38,12 @@ struct command {
 	enum command_right right;
 };
 
+/* Once, before the first request: jansson takes its memory here, so that a lack is noticed. */
+void commands_init(void);
+
 /* Runs one request. The text need not be JSON. -EPROTO: it is not a request, and there is nothing
- * to reply to. */
+ * to reply to; -ENOMEM: it could not be read. A reply without an object: no memory for all of it.
+ */
 MUST_USE int command_run(struct client *client, const char *text, size_t byte_count,
 			 struct reply *ret_reply);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -134,6 +135,7 @@ static void listener_ready(struct watch *watch, uint32_t events)
 
 void server_init(struct server *server)
 {
+	commands_init();
 	*server = (struct server){.reserve = -1};
 	list_init(&server->catching_up);
 }
@@ -187,23 +189,39 @@ static int descriptors_error(const struct reply *reply)
 	return 0;
 }
 
+/* The client may have half of what it asked for, and nobody can tell it which: it gets the reason,
+ * and its end takes everything back. */
+static void end_with_error(struct client *client, int error)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		 "{\"ok\":false,\"error\":\"softibd can't answer: %s\",\"errno\":%d}",
+		 strerror(-error), -error);
+	if (control_send(client->socket, text, NULL, 0) != 0)
+		log_line("client %u does not read why it is cut off", client->id);
+	client_end(client, strerror(-error));
+}
+
 static void answer(struct client *client, struct reply *reply)
 {
-	char *text = json_dumps(reply->object, JSON_COMPACT);
-	int error = text ? descriptors_error(reply) : -ENOMEM;
+	char *text = reply->object ? json_dumps(reply->object, JSON_COMPACT) : NULL;
+	int lack = text ? descriptors_error(reply) : -ENOMEM;
+	int error = lack ? 0
+			 : control_send(client->socket, text, reply->descriptors,
+					reply->descriptor_count);
 
-	if (!error)
-		error = control_send(client->socket, text, reply->descriptors,
-				     reply->descriptor_count);
 	for (unsigned index = reply->given_from; index < reply->descriptor_count; index++)
 		if ((reply->given_from || reply->gives_all) && reply->descriptors[index] >= 0)
 			close(reply->descriptors[index]);
 
-	if (error == -EAGAIN)
+	if (lack)
+		end_with_error(client, lack);
+	else if (error == -EAGAIN)
 		client_end(client, "it does not read the replies to its requests");
 	else if (error)
 		client_end(client, error == -ECONNRESET ? NULL : strerror(-error));
-	if (!error && reply->ring_shared)
+	if (!lack && !error && reply->ring_shared)
 		direct_ring_shared(client, reply->ring_shared);
 	if (reply->process_shared) {
 		close(client->rings.memory_file);
@@ -221,15 +239,26 @@ static void receive(struct client *client)
 
 	if (error == -ETIMEDOUT || error == -EAGAIN)
 		return;
+	/* Nothing has been done yet: the client may ask again. */
+	if (error == -ENOMEM || error == -EMFILE) {
+		reply = (struct reply){0};
+		reply_error(&reply, -error, "softibd can't take the request: %s", strerror(-error));
+		answer(client, &reply);
+		return;
+	}
 	if (error) {
-		client_end(client, error == -ECONNRESET ? NULL : "its message is too long");
+		client_end(client, error == -ECONNRESET ? NULL
+				   : error == -EMSGSIZE ? "its message is too long"
+							: strerror(-error));
 		return;
 	}
 	client->given_descriptor = message.descriptor_count ? message.descriptors[0] : -1;
 	error = command_run(client, message.text, message.byte_count, &reply);
-	if (error)
+	if (error == -ENOMEM)
+		end_with_error(client, error);
+	else if (error)
 		client_end(client, "its message is not a request");
-	else if (reply.object)
+	else if (!reply.is_later)
 		answer(client, &reply);
 	control_message_release(&message);
 }

@@ -204,19 +204,49 @@ static int wait_readable(int socket, int timeout_ms)
 	}
 }
 
+/* The length of the next message; 0: hung up. */
+static ssize_t next_message_bytes(int socket)
+{
+	ssize_t byte_count;
+
+	/* A peer that closes before it has read what we sent resets the connection; its last
+	 * message comes after that error. */
+	for (bool was_reset = false;; was_reset |= errno == ECONNRESET) {
+		byte_count = recv(socket, NULL, 0, MSG_PEEK | MSG_TRUNC);
+		if (byte_count >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset)))
+			return byte_count < 0 ? -errno : byte_count;
+	}
+}
+
+/* Takes no more memory than the message needs: softibd still answers short ones when it has hardly
+ * any left. Without it the message is dropped. */
+static int make_room(int socket, char **ret_text, size_t *ret_room)
+{
+	ssize_t byte_count = next_message_bytes(socket);
+
+	if (byte_count <= 0)
+		return byte_count < 0 ? (int)byte_count : -ECONNRESET;
+	*ret_room = byte_count < CONTROL_MESSAGE_BYTES ? (size_t)byte_count : CONTROL_MESSAGE_BYTES;
+	*ret_text = malloc(*ret_room + 1);
+	if (*ret_text)
+		return 0;
+	(void)!recv(socket, NULL, 0, MSG_DONTWAIT);
+	return -ENOMEM;
+}
+
 int control_receive(int socket, int timeout_ms, struct control_message *ret_message)
 {
 	_Alignas(struct cmsghdr) char ancillary[CMSG_SPACE(sizeof(int) * CONTROL_DESCRIPTORS_MAX)];
 	struct control_message message = {.text = NULL};
+	size_t room;
 	int error = wait_readable(socket, timeout_ms);
 
+	if (!error)
+		error = make_room(socket, &message.text, &room);
 	if (error)
 		return error;
-	message.text = malloc(CONTROL_MESSAGE_BYTES + 1);
-	if (!message.text)
-		return -ENOMEM;
 
-	struct iovec part = {.iov_base = message.text, .iov_len = CONTROL_MESSAGE_BYTES};
+	struct iovec part = {.iov_base = message.text, .iov_len = room};
 	struct msghdr header = {
 		.msg_iov = &part,
 		.msg_iovlen = 1,
@@ -225,13 +255,9 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 	};
 	ssize_t byte_count;
 
-	/* A peer that closes before it has read what we sent resets the connection; its last
-	 * message comes after that error. */
-	for (bool was_reset = false;; was_reset |= errno == ECONNRESET) {
+	do {
 		byte_count = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-		if (byte_count >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset)))
-			break;
-	}
+	} while (byte_count < 0 && errno == EINTR);
 	if (byte_count < 0) {
 		error = -errno;
 	} else {

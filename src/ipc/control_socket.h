@@ -35,7 +35,7 @@ struct control_message {
 MUST_USE int control_send(int socket, const char *text, const int *descriptors,
 			  unsigned descriptor_count);
 /* Waits for one message (timeout in ms, -1 for ever); -ECONNRESET on hang-up, -EMSGSIZE,
- * -ETIMEDOUT. */
+ * -ETIMEDOUT. -ENOMEM, -EMFILE (no room for its descriptors): the message is lost. */
 MUST_USE int control_receive(int socket, int timeout_ms, struct control_message *ret_message);
 /* The caller takes over a descriptor of the message. */
 int control_message_take(struct control_message *message, unsigned index);

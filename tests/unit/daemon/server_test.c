@@ -9,7 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "ipc/control_socket.h"
 #include "unit/daemon/daemon_fixture.h"
@@ -248,6 +250,72 @@ static void test_too_many_connections_are_refused_with_the_limit(void **state)
 	assert_int_equal(softibd->core.accounts.by_process.count, 0);
 }
 
+/* Sends the request, and softibd works on it when it may open so many more files. */
+static json_t *ask_with_descriptors_left(int socket, int descriptor, const char *text,
+					 unsigned spare)
+{
+	struct control_message message;
+	struct rlimit before, tight;
+	unsigned next = (unsigned)dup(0);
+
+	close((int)next);
+	assert_int_equal(control_send(socket, text, &descriptor, descriptor >= 0), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	tight = before;
+	tight.rlim_cur = next + spare;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+	fixture_settle();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(control_receive(socket, 0, &message), 0);
+
+	json_t *answer = json_loadb(message.text, message.byte_count, 0, NULL);
+
+	assert_non_null(answer);
+	control_message_release(&message);
+	return answer;
+}
+
+/* Whatever descriptor is the last one, the program gets all of its rings, or the reason and none of
+ * them. */
+static void test_a_lack_of_descriptors_is_answered(void **state)
+{
+	bool is_served = false;
+
+	(void)state;
+	for (unsigned spare = 0; !is_served; spare++) {
+		int socket = fixture_connect_program();
+
+		assert_true(spare < 20);
+		fixture_order(socket, "%s", hello(PROTOCOL_VERSION, "program", "h1"));
+
+		json_t *answer =
+			ask_with_descriptors_left(socket, -1, "{\"command\":\"attach\"}", spare);
+
+		is_served = json_is_true(json_object_get(answer, "ok"));
+		if (!is_served)
+			assert_int_equal(json_integer_value(json_object_get(answer, "errno")),
+					 EMFILE);
+		json_decref(answer);
+		close(socket);
+	}
+	fixture_settle();
+	for (unsigned limit = 0; limit < LIMIT_COUNT; limit++)
+		assert_int_equal(softibd->core.accounts.used[limit], 0);
+}
+
+/* Nothing was done, so the program goes on. */
+static void test_a_request_whose_descriptor_is_lost_is_answered(void **state)
+{
+	int socket = fixture_connect_program();
+	json_t *answer = ask_with_descriptors_left(socket, socket, "{\"command\":\"status\"}", 0);
+
+	(void)state;
+	assert_int_equal(json_integer_value(json_object_get(answer, "errno")), EMFILE);
+	json_decref(answer);
+	fixture_order(socket, "{\"command\":\"status\"}");
+	close(socket);
+}
+
 /* Whatever a program had, nothing of it counts once it has gone. */
 static void test_a_program_that_goes_gives_everything_back(void **state)
 {
@@ -298,6 +366,8 @@ int main(void)
 		cmocka_unit_test(test_queue_pair_numbers_are_given_in_blocks_with_a_limit),
 		cmocka_unit_test(test_a_program_that_goes_leaves_nothing),
 		cmocka_unit_test(test_too_many_connections_are_refused_with_the_limit),
+		cmocka_unit_test(test_a_lack_of_descriptors_is_answered),
+		cmocka_unit_test(test_a_request_whose_descriptor_is_lost_is_answered),
 		cmocka_unit_test(test_a_program_that_goes_gives_everything_back),
 		cmocka_unit_test(test_the_control_socket_is_watched_while_rings_are_busy),
 	};

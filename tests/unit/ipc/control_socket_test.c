@@ -7,9 +7,11 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -175,6 +177,43 @@ static void test_oversized_message_is_refused(void **state)
 	free(text);
 }
 
+/* softibd answers short requests when it has hardly any memory left. */
+static void test_a_short_message_takes_little_memory(void **state)
+{
+	struct control_message message;
+
+	(void)state;
+	assert_int_equal(control_send(ends[0], "{\"command\":\"status\"}", NULL, 0), 0);
+	assert_int_equal(control_receive(ends[1], 0, &message), 0);
+	assert_true(malloc_usable_size(message.text) < 256);
+	control_message_release(&message);
+}
+
+/* The reader has as many descriptors as it may have: it loses this message, and no other. */
+static void test_a_message_without_room_for_its_descriptor_is_lost(void **state)
+{
+	struct control_message message;
+	struct rlimit before, full;
+	int next = dup(0);
+
+	(void)state;
+	close(next);
+	assert_int_equal(control_send(ends[0], "{\"a\":1}", ends, 1), 0);
+	assert_int_equal(control_send(ends[0], "{\"b\":2}", NULL, 0), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	full = before;
+	full.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
+
+	int error = control_receive(ends[1], 0, &message);
+
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(error, -EMFILE);
+	assert_int_equal(control_receive(ends[1], 0, &message), 0);
+	assert_string_equal(message.text, "{\"b\":2}");
+	control_message_release(&message);
+}
+
 static void test_silence_and_hang_up_are_told_apart(void **state)
 {
 	struct control_message message;
@@ -198,6 +237,8 @@ int main(void)
 		control_test(test_message_brings_its_descriptors),
 		control_test(test_too_many_descriptors_are_refused_and_closed),
 		control_test(test_oversized_message_is_refused),
+		control_test(test_a_short_message_takes_little_memory),
+		control_test(test_a_message_without_room_for_its_descriptor_is_lost),
 		control_test(test_silence_and_hang_up_are_told_apart),
 	};
 
