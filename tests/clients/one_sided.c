@@ -233,6 +233,7 @@ static void make_step(struct step *step, struct side *side, const struct address
 	} else if (kind >= 11) {
 		step->wr.opcode = IBV_WR_RDMA_READ;
 		step->expected = malloc(size + 1);
+		CHECK(step->expected);
 		memcpy(step->expected, shadow + offset, size);
 	} else {
 		step->wr.opcode = kind == 10 ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
@@ -334,6 +335,7 @@ static void stress(struct side *side, const struct address *peer, unsigned count
 	uint8_t *shadow = calloc(1, TARGET_BYTES);
 	struct step steps[BATCH_MAX];
 
+	CHECK(shadow);
 	for (unsigned i = 0; i < BATCH_MAX; i++)
 		steps[i].local = side->bytes + i * SLICE_BYTES;
 	for (unsigned i = 0; i < count; i++) {

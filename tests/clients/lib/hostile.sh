@@ -21,8 +21,16 @@ victims_begin() {
 	verdict "two programs talk" $? "$(tail -qn 1 "$WORK"/victims/*.out | tr '\n' ' ')"
 	before=$(holdings)
 }
-# attack NAME COMMAND...: the attack ends as it should; meanwhile and afterwards softibd answers, the victims talk, and softibd keeps
-# nothing of the attacker.
+# unhurt NAME: softibd answers, the victims talk, and softibd keeps nothing of what happened.
+unhurt() {
+	answers
+	verdict "$1: softibd answers" $?
+	flows victims
+	verdict "$1: the others talk" $? "$(tail -qn 2 "$WORK"/victims/*.out | tr '\n' ' ')"
+	wait_until 5 holds_no_more $before
+	verdict "$1: softibd keeps nothing of it" $? "descriptors, mappings, KiB: $before, then $(holdings)"
+}
+# attack NAME COMMAND...: the attack ends as it should; softibd answers all the time, and afterwards nobody is hurt.
 attack() {
 	local name=$1 attacker rc is_deaf=0
 	shift
@@ -35,12 +43,8 @@ attack() {
 	wait $attacker
 	rc=$?
 	verdict "$name: the attack ends as it should" $rc "seed $SEED, exit code $rc: $(tail -n 2 "$WORK/out" | tr "\n" " ")"
-	[ $is_deaf = 0 ] && answers
-	verdict "$name: softibd answers" $?
-	flows victims
-	verdict "$name: the others talk" $? "$(tail -qn 2 "$WORK"/victims/*.out | tr '\n' ' ')"
-	wait_until 5 holds_no_more $before
-	verdict "$name: softibd keeps nothing of it" $? "descriptors, mappings, KiB: $before, then $(holdings)"
+	verdict "$name: softibd answers meanwhile" $is_deaf
+	unhurt "$name"
 }
 # Every message came once, in order and with every byte.
 victims_end() {
