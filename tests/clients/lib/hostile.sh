@@ -9,8 +9,8 @@ data_kib() { awk '/^VmData/ {print $2}' "/proc/$daemon/status"; }
 holdings() { echo "$(descriptors) $(mappings) $(data_kib)"; }
 # A heap varies in size, but does not grow with every attack.
 HEAP_KIB=4096
-# An address sanitizer has terabytes of its own, and keeps freed memory.
-is_sanitized() { [ "$(data_kib)" -gt $((1 << 30)) ]; }
+# An address sanitizer keeps freed memory.
+is_sanitized() { [ -n "$SANITIZED" ]; }
 holds_no_more() { # DESCRIPTORS MAPPINGS KIB
 	[ "$(descriptors)" -le "$1" ] || return 1
 	is_sanitized || { [ "$(mappings)" -le $(($2 + 4)) ] && [ "$(data_kib)" -le $(($3 + HEAP_KIB)) ]; }
