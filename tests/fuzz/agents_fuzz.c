@@ -73,7 +73,6 @@ static bool start(void)
 
 	now = 0;
 	agent_memory_init(&memory);
-	redirect_some();
 	for (unsigned i = 0; i < NODES; i++) {
 		if (node_init(&nodes[i], types[i], PORTS, 0x1000 + i, "fuzz") != 0) {
 			while (i--)
@@ -84,6 +83,7 @@ static bool start(void)
 		for (unsigned port = 0; port <= PORTS; port++)
 			nodes[i].ports[port].info.port_state = PORT_INIT;
 	}
+	redirect_some();
 	plug_controllers();
 	return true;
 }
