@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "daemon/commands.h"
 #include "ipc/control_socket.h"
+#include "support/control_grammar.h"
 #include "unit/daemon/daemon_fixture.h"
 
 enum { ROUNDS = 8000, SLOW_MS = 500 };
@@ -33,129 +34,20 @@ static unsigned draw(unsigned count)
 	return (unsigned)(random_next(&random_source) % count);
 }
 
-/* "wait-active" and "down" are left out: one waits, the other ends softibd. */
-static const struct {
-	const char *name;
-	const char *fields[16]; /* that the command reads */
-} commands[] = {
-	{"hello", {"version", "kind", "host"}},
-	{"attach", {NULL}},
-	{"port", {"adapter"}},
-	{"qpns", {"adapter", "count"}},
-	{"ring", {"id"}},
-	{"refuse", {"id"}},
-	{"hosts", {"from"}},
-	{"status", {NULL}},
-	{"link", {"node", "port", "up"}},
-	{"refresh", {"host"}},
-	{"get", {"node", "port", "attribute", "from"}},
-	{"set", {"node", "port", "field", "value"}},
-	{"mads", {"adapter", "port"}},
-	{"mad-register", {"class", "version", "oui", "kind", "methods_low", "methods_high"}},
-	{"mad-unregister", {"id"}},
-	{"cm", {NULL}},
-	{"services", {NULL}},
-	{"catch-up", {NULL}},
-	{"domain", {"adapter", "device", "inode", "opening"}},
-	{"target", {"adapter", "domain"}},
-	{"target-open", {"adapter", "domain", "qpn"}},
-	{"target-borrow", {"adapter", "domain", "qpn", "now"}},
-	{"capture", {"ports", "ring_bytes", "lids", "qpns", "opcodes", "mad_classes"}},
-	{"fault-add", {"port", "settings", "seed"}},
-	{"fault-list", {"from"}},
-	{"fault-clear", {"ports"}},
-	{"fault-record", {"from"}},
-	{"fault-replay", {"text", "is_last"}},
-	{"explain", {"source", "destination", "mcast", "sl", "pkey", "size"}},
-	{"raw", {"adapter", "port", "kind"}},
-	{"io", {"from"}},
-	{"io-units", {"from"}},
-	{"io-plug", {"node", "adapter", "slot", "profile", "services"}},
-	{"io-pull", {"node", "adapter", "slot"}},
-	{"io-slots", {"node", "slots"}},
-	{"io-test-outcome", {"node", "slot", "code"}},
-	{"perf-sweep", {"thresholds", "interval", "details", "clear"}},
-	{"perf-report", {"part", "from", "top"}},
-	{"baseboard", {"node"}},
-	{"baseboard-sensor", {"node", "sensor", "value"}},
-	{"baseboard-power", {"node", "on"}},
-	{"baseboard-protect", {"node", "value"}},
-	{"baseboard-hang-bus", {"node", "on"}},
-	{"redirect",
-	 {"node", "port", "class", "to", "to_port", "gid", "when_busy", "qp", "pkey", "qkey", "sl",
-	  "tclass", "flow"}},
-	{"redirect_off", {"node", "port", "class"}},
-	{"redirects", {"from"}},
-};
-
-/* Characters of several bytes are cut by whoever shortens a text. */
-#define REPEATED(text)	      text text text text text text text text text text text text text
-#define TWO_BYTE_CHARACTERS   ("\"" REPEATED("\xc3\xa4\xc3\xa4\xc3\xa4") "\"")
-#define THREE_BYTE_CHARACTERS ("\"x" REPEATED("\xe2\x82\xac") "\"")
-
-static const char *const values[] = {TWO_BYTE_CHARACTERS,
-				     THREE_BYTE_CHARACTERS,
-				     "0",
-				     "1",
-				     "-1",
-				     "2",
-				     "255",
-				     "65535",
-				     "65536",
-				     "4294967295",
-				     "9223372036854775807",
-				     "-9223372036854775808",
-				     "1e308",
-				     "true",
-				     "false",
-				     "null",
-				     "\"\"",
-				     "\"h1\"",
-				     "\"h2\"",
-				     "\"switch-1\"",
-				     "\"h1:1\"",
-				     "\"softib0\"",
-				     "\"program\"",
-				     "\"tool\"",
-				     "\"drop=0.5\"",
-				     "[\"h1\"]",
-				     "[\"drop=0.5\",\"out\"]",
-				     "[\"verb=ibv_reg_mr\",\"errno=ENOMEM\"]",
-				     "[]",
-				     "{}",
-				     "[[[[[]]]]]",
-				     "\"0x1\"",
-				     "\"ffffffffffffffff\"",
-				     "\"port_info\"",
-				     "\"summary\"",
-				     "\"%s%n\"",
-				     "\"mkey\"",
-				     "[1,\"a\",{}]",
-				     "{\"xmit_wait\":-1}",
-				     "\"single\"",
-				     "65536.5"};
-
-static unsigned field_count(unsigned command)
-{
-	unsigned count = 0;
-
-	while (count < ARRAY_COUNT(commands[0].fields) && commands[command].fields[count])
-		count++;
-	return count;
-}
-
 /* Most fields are there, with values of any kind. */
 static void write_command(char *ret_text, size_t text_bytes)
 {
-	unsigned command = draw(ARRAY_COUNT(commands));
-	unsigned count = field_count(command);
-	int length = snprintf(ret_text, text_bytes, "{\"command\":\"%s\"", commands[command].name);
+	const struct control_grammar_command *command =
+		&control_grammar_commands[draw(ARRAY_COUNT(control_grammar_commands))];
+	unsigned count = control_grammar_field_count(command);
+	int length = snprintf(ret_text, text_bytes, "{\"command\":\"%s\"", command->name);
 
 	for (unsigned index = 0; index < count; index++)
 		if (draw(8))
-			length += snprintf(ret_text + length, text_bytes - (size_t)length,
-					   ",\"%s\":%s", commands[command].fields[index],
-					   values[draw(ARRAY_COUNT(values))]);
+			length += snprintf(
+				ret_text + length, text_bytes - (size_t)length, ",\"%s\":%s",
+				command->fields[index],
+				control_grammar_values[draw(ARRAY_COUNT(control_grammar_values))]);
 	snprintf(ret_text + length, text_bytes - (size_t)length, "}");
 }
 
@@ -219,6 +111,29 @@ static void test_any_command_is_answered_soon(void **state)
 	close(socket);
 }
 
+/* Or the tests and the fuzz target that use it leave a command out. */
+static void test_the_grammar_has_every_command(void **state)
+{
+	static const struct command *const tables[] = {
+		program_commands,   tool_commands,    set_commands,   mads_commands,
+		cm_commands,	    capture_commands, fault_commands, explain_commands,
+		domain_commands,    raw_commands,     io_commands,    perf_commands,
+		baseboard_commands, redirect_commands};
+
+	(void)state;
+	for (unsigned table = 0; table < ARRAY_COUNT(tables); table++) {
+		for (const struct command *command = tables[table]; command->name; command++) {
+			bool is_there = false;
+
+			for (unsigned row = 0; row < ARRAY_COUNT(control_grammar_commands); row++)
+				is_there |= strcmp(control_grammar_commands[row].name,
+						   command->name) == 0;
+			if (!is_there)
+				fail_msg("not in the grammar: %s", command->name);
+		}
+	}
+}
+
 static void expect_reason(int socket, const char *text)
 {
 	json_t *answer = fixture_ask(socket, "%s", text);
@@ -274,6 +189,7 @@ static void test_catch_up_waits_for_its_turn(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_grammar_has_every_command),
 		cmocka_unit_test_setup_teardown(test_any_command_is_answered_soon, set_up,
 						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_an_error_that_cuts_a_character_is_answered,
