@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fuzz target without a fuzzer, from a fixed seed: random bytes, captured packets, and those
- * packets with bits flipped, bytes replaced and ends cut off. So every sanitizer build covers the
- * decoders a little.
+ * Runs a fuzz target without a fuzzer: the inputs that once broke something (seeds/<target>.txt),
+ * then, from a fixed seed, random bytes, captured packets, and those packets with bits flipped,
+ * bytes replaced and ends cut off. So every sanitizer build covers the decoders a little.
  */
 #include "fuzz/fuzz.h"
 
@@ -26,6 +26,12 @@ static void run(size_t byte_count)
 {
 	(void)LLVMFuzzerTestOneInput(input, byte_count);
 	input_count++;
+}
+
+static void run_as_it_is(struct vector *vector)
+{
+	memcpy(input, vector->bytes, vector->byte_count);
+	run(vector->byte_count);
 }
 
 static void run_random_bytes(void)
@@ -85,6 +91,8 @@ static void run_mutations(struct vector *vector)
 int main(void)
 {
 	seeded = random_seeded(50);
+	/* Most targets have no such file. */
+	(void)vector_file_each(SEEDS, run_as_it_is);
 	run_random_bytes();
 	if (!vector_file_each(VECTORS "/captured_packets.txt", run_mutations)) {
 		fprintf(stderr, "no vectors in %s\n", VECTORS);

@@ -182,7 +182,7 @@ static void answer_question(struct fake_softibd *softibd, const struct ring_reco
 		.ring_id = FAKE_RING_ID,
 		.flow_slot = request.dlid,
 		.mtu_code = MTU_4096,
-		.destination_port = (uint16_t)((request.dlid - 1) << 8 | 1),
+		.destination_port = (uint16_t)((request.dlid - 1u) << 8 | 1),
 	};
 
 	if (__atomic_load_n(&softibd->retries, __ATOMIC_SEQ_CST)) {
@@ -221,7 +221,7 @@ static void read_up(struct fake_softibd *softibd)
 			uint16_t dlid = get_be16(record->body + 2);
 
 			__atomic_add_fetch(&softibd->packet_count, 1, __ATOMIC_SEQ_CST);
-			send_down(softibd, RECORD_PACKET, (uint16_t)((dlid - 1) << 8 | 1), 0,
+			send_down(softibd, RECORD_PACKET, (uint16_t)((dlid - 1u) << 8 | 1), 0,
 				  record->body, record->byte_count);
 		}
 	}
