@@ -33,6 +33,8 @@ enum {
 	ACTIONS_MAX = 48,
 	TEXT_BYTES = 4096,
 	PRIVATE_BYTES = 64,
+	AGENTS_MAX = 4,
+	PORT_FIRST = 7000,
 	LIKELY_BELOW = 200, /* a field byte up to here chooses a usual value */
 	ANY_BELOW = 248,    /* up to here one of any kind; above, the field is missing */
 };
@@ -45,7 +47,11 @@ enum action {
 	COMMAND_WITH_DESCRIPTORS,
 	TEXT,
 	CM_ORDER,
-	CM_BYTES,
+	CM_ORDER_AGAIN,
+	CM_LISTEN_AT,
+	CM_CALL,
+	BYTES,
+	REGISTER,
 	MAD,
 	READ,
 	LEAVE,
@@ -56,9 +62,12 @@ enum action {
 };
 
 struct client_end {
-	int socket; /* -1: not connected */
+	int socket;   /* -1: not connected */
+	int mads, cm; /* sockets for MADs and for connections; -1: none */
 	int kept[KEPT_MAX];
 	unsigned kept_count;
+	uint8_t classes[AGENTS_MAX]; /* of its agents, by agent id */
+	unsigned agent_count;
 };
 
 static struct client_end ends[CLIENTS];
@@ -77,12 +86,20 @@ static void close_kept(struct client_end *end)
 		close(end->kept[--end->kept_count]);
 }
 
+static void close_one(int *socket)
+{
+	if (*socket >= 0)
+		close(*socket);
+	*socket = -1;
+}
+
 static void leave(struct client_end *end)
 {
 	close_kept(end);
-	if (end->socket >= 0)
-		close(end->socket);
-	end->socket = -1;
+	close_one(&end->mads);
+	close_one(&end->cm);
+	close_one(&end->socket);
+	end->agent_count = 0;
 }
 
 /* Every answer is an object that says whether the command was carried out, and why not. */
@@ -109,24 +126,29 @@ static void read_answers(struct client_end *end)
 }
 
 /* Answers and events of connections, and MADs: only their descriptors matter here. */
-static void read_kept(struct client_end *end)
+static void read_socket(struct client_end *end, int socket)
 {
 	static uint8_t bytes[1 << 16];
 	int descriptors[CONTROL_DESCRIPTORS_MAX];
 	union descriptor_room room;
+	struct iovec piece = {bytes, sizeof(bytes)};
+	struct msghdr message = {.msg_iov = &piece,
+				 .msg_iovlen = 1,
+				 .msg_control = &room,
+				 .msg_controllen = sizeof(room)};
 
-	for (unsigned i = 0; i < end->kept_count; i++) {
-		struct iovec piece = {bytes, sizeof(bytes)};
-		struct msghdr message = {.msg_iov = &piece,
-					 .msg_iovlen = 1,
-					 .msg_control = &room,
-					 .msg_controllen = sizeof(room)};
+	if (socket < 0 || recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+		return;
+	for (unsigned count = descriptors_take(&message, 1, descriptors); count; count--)
+		keep(end, descriptors[count - 1]);
+}
 
-		if (recvmsg(end->kept[i], &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
-			continue;
-		for (unsigned count = descriptors_take(&message, 1, descriptors); count; count--)
-			keep(end, descriptors[count - 1]);
-	}
+static void read_sockets(struct client_end *end)
+{
+	read_socket(end, end->mads);
+	read_socket(end, end->cm);
+	for (unsigned i = 0; i < end->kept_count; i++)
+		read_socket(end, end->kept[i]);
 }
 
 static void connect_end(struct client_end *end, struct input *input)
@@ -225,9 +247,25 @@ static void send_command(struct client_end *end, struct input *input, bool has_d
 		close(descriptors[--count]);
 }
 
-/* An attached program on either host, with its sockets for connections and for MADs. */
+static void write_to(int socket, const void *bytes, size_t byte_count)
+{
+	if (socket >= 0)
+		(void)!send(socket, bytes, byte_count, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* The last descriptor that came with an answer; -1: none did. */
+static int take_kept(struct client_end *end)
+{
+	rig_step(3);
+	read_answers(end);
+	return end->kept_count ? end->kept[--end->kept_count] : -1;
+}
+
+/* An attached program on either host, with its sockets for MADs and connections and one channel
+ * for events. */
 static void be_program(struct client_end *end, struct input *input)
 {
+	const struct cm_command open_channel = {.kind = CM_OPEN_CHANNEL};
 	char hello[128];
 
 	snprintf(hello, sizeof(hello),
@@ -237,13 +275,37 @@ static void be_program(struct client_end *end, struct input *input)
 	end->socket = rig_connect(input_byte(input) & 1);
 	send_text(end, hello, NULL, 0);
 	send_text(end, "{\"command\":\"attach\"}", NULL, 0);
-	rig_step(3);
-	read_answers(end);
+	(void)take_kept(end);
 	close_kept(end);
 	send_text(end, "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":1}", NULL, 0);
+	end->mads = take_kept(end);
 	send_text(end, "{\"command\":\"cm\"}", NULL, 0);
-	rig_step(3);
-	read_answers(end);
+	end->cm = take_kept(end);
+	write_to(end->cm, &open_channel, cm_command_bytes(&open_channel));
+	rig_step(1);
+	read_socket(end, end->cm);
+}
+
+/* An agent on the port whose socket comes with the command. softibd's own agents have some methods
+ * already; one without methods only sends requests. */
+static void register_agent(struct client_end *end, struct input *input)
+{
+	static const unsigned classes[] = {3, 4, 6, 7, 9, 10, 33, 48, 129, 1};
+	static const char *const kinds[] = {"single", "rmpp", "user-rmpp", "raw"};
+	const unsigned class = classes[input_below(input, ARRAY_COUNT(classes))];
+	const uint8_t methods = input_byte(input);
+	char text[256];
+
+	if (end->mads < 0 || end->agent_count == AGENTS_MAX)
+		return;
+	end->classes[end->agent_count++] = (uint8_t) class;
+	snprintf(text, sizeof(text),
+		 "{\"command\":\"mad-register\",\"class\":%u,\"version\":%u,\"oui\":%u,"
+		 "\"kind\":\"%s\",\"methods_low\":\"0x%x\",\"methods_high\":\"0x0\"}",
+		 class, class == 3 || class == 7 || class == 33 ? 2 : 1, class == 48 ? 0x1405 : 0,
+		 kinds[input_below(input, ARRAY_COUNT(kinds))], methods & 1 ? methods : 0);
+	send_text(end, text, &end->mads, 1);
+	rig_step(1);
 }
 
 static void send_raw_text(struct client_end *end, struct input *input)
@@ -260,12 +322,6 @@ static int kept_socket(const struct client_end *end, struct input *input)
 	return end->kept_count ? end->kept[input_below(input, end->kept_count)] : -1;
 }
 
-static void write_to(int socket, const void *bytes, size_t byte_count)
-{
-	if (socket >= 0)
-		(void)!send(socket, bytes, byte_count, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 /* The address of one of the hosts, or nearly that. */
 static void write_address(struct input *input, struct cm_address *ret_address)
 {
@@ -279,7 +335,7 @@ static void write_address(struct input *input, struct cm_address *ret_address)
 		      ret_address);
 	if (choice & 0x80)
 		ret_address->family = families[choice & 3];
-	ret_address->port = choice & 0x40 ? 0 : (uint16_t)(7000 + (choice & 3));
+	ret_address->port = choice & 0x40 ? 0 : (uint16_t)(PORT_FIRST + (choice & 3));
 	ret_address->service_id = choice & 0x20;
 	ret_address->pkey = 0xffff;
 }
@@ -288,12 +344,12 @@ static void send_cm_order(struct client_end *end, struct input *input)
 {
 	static const uint32_t port_spaces[] = {0x0106, 0x0111, 0x0002, 0x013f};
 	struct cm_command command = {
-		.kind = input_below(input, CM_DROP_EVENTS + 2),
+		.kind = 1 + input_below(input, CM_DROP_EVENTS + 1),
 		.is_posted = input_byte(input) & 1,
 		.is_new = input_byte(input) & 1,
 		.new_qp_type = (uint8_t)input_below(input, CM_QP_RD + 2),
-		.id = input_below(input, 4),
-		.channel = input_below(input, 3),
+		.id = input_below(input, 5),
+		.channel = 1 + input_byte(input) % 8 / 7,
 		.port_space = port_spaces[input_below(input, ARRAY_COUNT(port_spaces))],
 		.timeout_ms = input_byte(input),
 		.option = input_below(input, 5),
@@ -307,7 +363,6 @@ static void send_cm_order(struct client_end *end, struct input *input)
 		.name = "h2",
 		.private_byte_count = input_below(input, PRIVATE_BYTES),
 	};
-	const int socket = kept_socket(end, input);
 
 	if (input_byte(input) & 1)
 		command.id |= CM_ID_OF_SOFTIBD;
@@ -316,15 +371,71 @@ static void send_cm_order(struct client_end *end, struct input *input)
 	input_change(input, &command, sizeof(command));
 	if (command.private_byte_count > CM_PRIVATE_BYTES_MAX)
 		command.private_byte_count = CM_PRIVATE_BYTES_MAX;
-	write_to(socket, &command, cm_command_bytes(&command));
+	write_to(end->cm, &command, cm_command_bytes(&command));
 	rig_step(1);
-	read_kept(end);
+	read_socket(end, end->cm);
+}
+
+static void order(struct client_end *end, struct input *input, struct cm_command command)
+{
+	input_change(input, &command, offsetof(struct cm_command, private_byte_count));
+	command.is_posted = 0;
+	write_to(end->cm, &command, cm_command_bytes(&command));
+	rig_step(2);
+	read_socket(end, end->cm);
+}
+
+static struct cm_command order_of(enum cm_command_kind kind, uint32_t id)
+{
+	return (struct cm_command){.kind = kind,
+				   .id = id,
+				   .channel = 1,
+				   .port_space = CM_PORT_SPACE_TCP,
+				   .timeout_ms = 1000,
+				   .parameters = {.qpn = 1024,
+						  .responder_resources = 1,
+						  .initiator_depth = 1,
+						  .retry_count = 7,
+						  .rnr_retry_count = 7}};
+}
+
+static void listen_at(struct client_end *end, struct input *input)
+{
+	const uint8_t port = input_byte(input) & 1;
+	struct cm_command command = order_of(CM_BIND, 1 + port);
+
+	command.is_new = 1;
+	command.source = (struct cm_address){.family = CM_ADDRESS_IPV4, .port = PORT_FIRST + port};
+	order(end, input, command);
+	command = order_of(CM_LISTEN, 1 + port);
+	command.value = 4;
+	order(end, input, command);
+}
+
+/* The steps of a program that connects, up to the request; CM_ORDER may answer it. */
+static void call_peer(struct client_end *end, struct input *input)
+{
+	struct cm_command command = order_of(CM_RESOLVE_ADDRESS, 3);
+
+	command.is_new = 1;
+	command.new_qp_type = (uint8_t)input_below(input, CM_QP_RD + 1);
+	write_address(input, &command.destination);
+	command.destination.family =
+		command.destination.family ? command.destination.family : CM_ADDRESS_IPV4;
+	command.destination.port = (uint16_t)(PORT_FIRST + (input_byte(input) & 1));
+	order(end, input, command);
+	rig_step(20);
+	order(end, input, order_of(CM_RESOLVE_ROUTE, 3));
+	rig_step(20);
+	order(end, input, order_of(CM_CONNECT, 3));
+	rig_step(20);
 }
 
 static void send_bytes(struct client_end *end, struct input *input)
 {
 	uint8_t bytes[1024];
-	const int socket = kept_socket(end, input);
+	const int sockets[] = {end->mads, end->cm, kept_socket(end, input)};
+	const int socket = sockets[input_below(input, ARRAY_COUNT(sockets))];
 	const size_t byte_count = input_fill(input, bytes, input_16(input) % sizeof(bytes));
 
 	write_to(socket, bytes, byte_count);
@@ -335,10 +446,12 @@ static void send_mad(struct client_end *end, struct input *input)
 	static const uint8_t classes[] = {0x01, 0x81, 0x03, 0x04, 0x05,
 					  0x06, 0x07, 0x09, 0x21, 0x30};
 	uint8_t bytes[MAD_PORT_SINGLE_BYTES];
-	const int socket = kept_socket(end, input);
-	const uint8_t class = classes[input_below(input, sizeof(classes))];
+	const unsigned agent = input_below(input, AGENTS_MAX);
+	const uint8_t class = agent < end->agent_count
+				      ? end->classes[agent]
+				      : classes[input_below(input, sizeof(classes))];
 	const struct mad_port_header header = {
-		.agent_id = input_below(input, 4),
+		.agent_id = agent,
 		.timeout_ms = input_byte(input) * 4u,
 		.retries = input_below(input, 4),
 		.address = {.lid = (uint16_t)input_below(input, 6),
@@ -361,8 +474,9 @@ static void send_mad(struct client_end *end, struct input *input)
 	(void)input_fill(input, bytes + MAD_PORT_HEADER_BYTES + MAD_HEADER_BYTES,
 			 input_byte(input) % (MAD_BYTES - MAD_HEADER_BYTES));
 	input_change(input, bytes, sizeof(bytes));
-	write_to(socket, bytes,
-		 input_byte(input) & 1 ? sizeof(bytes) : input_16(input) % sizeof(bytes));
+	write_to(end->mads, bytes,
+		 input_byte(input) & 7 ? sizeof(bytes) : input_16(input) % sizeof(bytes));
+	rig_step(1);
 }
 
 static void act(struct input *input)
@@ -370,6 +484,9 @@ static void act(struct input *input)
 	const enum action action = (enum action)input_below(input, ACTIONS);
 	struct client_end *end = &ends[input_below(input, CLIENTS)];
 
+	/* Who is not there can do nothing else. */
+	if (end->socket < 0 && action != CONNECT && action != STEP && action != PASS)
+		be_program(end, input);
 	switch (action) {
 	case CONNECT:
 		connect_end(end, input);
@@ -389,9 +506,19 @@ static void act(struct input *input)
 		send_raw_text(end, input);
 		break;
 	case CM_ORDER:
+	case CM_ORDER_AGAIN:
 		send_cm_order(end, input);
 		break;
-	case CM_BYTES:
+	case CM_LISTEN_AT:
+		listen_at(end, input);
+		break;
+	case CM_CALL:
+		call_peer(end, input);
+		break;
+	case REGISTER:
+		register_agent(end, input);
+		break;
+	case BYTES:
 		send_bytes(end, input);
 		break;
 	case MAD:
@@ -399,7 +526,7 @@ static void act(struct input *input)
 		break;
 	case READ:
 		read_answers(end);
-		read_kept(end);
+		read_sockets(end);
 		break;
 	case LEAVE:
 		leave(end);
@@ -438,7 +565,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 
 	softibd = rig_start();
 	for (unsigned i = 0; i < CLIENTS; i++)
-		ends[i] = (struct client_end){.socket = -1};
+		ends[i] = (struct client_end){.socket = -1, .mads = -1, .cm = -1};
 	for (unsigned i = 0; input.byte_count && i < ACTIONS_MAX; i++)
 		act(&input);
 	rig_step(4);

@@ -43,6 +43,8 @@ enum {
 	READS_MAX = 200,
 	RECEIVE_BYTES = 4096,
 	WORDS_MAX = 8,
+	PAYLOADS_MAX = 16,
+	RECEIVES_MAX = 8,
 	DRAIN_MAX = 1000,
 };
 
@@ -303,6 +305,29 @@ static void payload_record(struct input *input)
 	ring_commit_payload(&rig.out, byte_count);
 }
 
+/* A template and the payload records that may follow it, as a sender of short messages writes them;
+ * some say another length than the template. */
+static void burst(struct input *input)
+{
+	const enum target target = input_byte(input) & 1 ? TARGET_RC : TARGET_UD;
+	const struct near_packet near = near_target(target);
+	const uint8_t byte_count = (uint8_t)(4 * (1 + input_below(input, 8)));
+	const uint8_t send_only[] = {target == TARGET_RC ? 0 : 3, 4, byte_count};
+	struct input none = {send_only, sizeof(send_only)};
+	uint8_t body[NEAR_PACKET_BYTES_MAX];
+	uint32_t packet_bytes = near_packet_make(&none, &near, body);
+
+	put_direct(&none, RECORD_TEMPLATE, body, packet_bytes);
+	for (unsigned left = input_below(input, PAYLOADS_MAX); left; left--) {
+		const uint32_t length = byte_count + (input_byte(input) % 16 ? 0u : 4u);
+
+		if (!ring_has_room_for_payload(&rig.out, length))
+			return;
+		(void)input_fill(input, ring_payload_place(&rig.out, length), length);
+		ring_commit_payload(&rig.out, length);
+	}
+}
+
 static void ack_words(struct input *input)
 {
 	for (unsigned left = 1 + input_below(input, WORDS_MAX); left; left--) {
@@ -456,13 +481,23 @@ static void down_record(struct input *input)
 	}
 }
 
-static void post_receive(struct input *input)
+static void poll_completions(void)
+{
+	for (unsigned i = 0; i < 2; i++)
+		while (cq_first(pair.ends[i].cq))
+			cq_advance(pair.ends[i].cq);
+}
+
+static void post_receives(struct input *input)
 {
 	const struct pair_end *end = &ends[input_below(input, TARGETS)][1];
 	const struct sge sge = {(uintptr_t)end->buffer, RECEIVE_BYTES, end->region->key};
 	const struct receive_request request = {.wr_id = 1, .sge_count = 1, .sges = &sge};
 
-	(void)!qp_object_post_receive(end->qp, runtime_now(), &request);
+	/* A completion queue that overflows is lost for later inputs. */
+	poll_completions();
+	for (unsigned left = 1 + input_below(input, RECEIVES_MAX); left; left--)
+		(void)!qp_object_post_receive(end->qp, runtime_now(), &request);
 }
 
 static void post_send(struct input *input)
@@ -477,13 +512,6 @@ static void post_send(struct input *input)
 
 	if (qp_object_post_send(end->qp, runtime_now(), &request) == 0)
 		adapter_transmit(end->adapter, runtime_now());
-}
-
-static void poll_completions(void)
-{
-	for (unsigned i = 0; i < 2; i++)
-		while (cq_first(pair.ends[i].cq))
-			cq_advance(pair.ends[i].cq);
 }
 
 static void check_states(void)
@@ -514,9 +542,12 @@ static void receive(struct process_runtime *runtime, struct input *input)
 static void act(struct process_runtime *runtime, struct input *input)
 {
 	static void (*const actions[])(struct input * input) = {
-		packet_record,	      packet_record, zcopy_record,   ud_zcopy_record, pin_record,
-		grant_request_record, any_record,    payload_record, ack_words,	      write_word,
-		plan_write,	      plan_write,    down_record,    post_receive,    post_send,
+		packet_record,	 packet_record,	 zcopy_record,
+		ud_zcopy_record, pin_record,	 grant_request_record,
+		any_record,	 payload_record, burst,
+		burst,		 ack_words,	 write_word,
+		plan_write,	 plan_write,	 down_record,
+		post_receives,	 post_send,
 	};
 	const unsigned choice = input_below(input, ARRAY_COUNT(actions) + 4);
 

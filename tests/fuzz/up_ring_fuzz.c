@@ -73,6 +73,10 @@ static void start(struct program *program, unsigned host)
 	}
 	send_text(program, "{\"command\":\"port\",\"adapter\":0}");
 	send_text(program, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}");
+	/* A domain that the programs of the host share, and a target in it. */
+	send_text(program, "{\"command\":\"domain\",\"adapter\":0,\"device\":\"0x1\","
+			   "\"inode\":\"0x1\",\"opening\":1}");
+	send_text(program, "{\"command\":\"target\",\"adapter\":0,\"domain\":1}");
 	rig_step(2);
 }
 
