@@ -62,11 +62,16 @@ static void forgo_system_calls(void)
 	peer_memory->memory.file = -1;
 }
 
+static void remove_runtime(void)
+{
+	fake_softibd_remove(&pair.softibd);
+}
+
 static void start_once(void)
 {
 	if (local)
 		return;
-	MUST_HOLD(pair_start_connected(NULL) == 0);
+	MUST_HOLD(pair_start_connected(NULL) == 0 && atexit(remove_runtime) == 0);
 	pair_set_verdict(RESOLVED_DIRECT);
 	pair_send_and_check(10, 1);
 	share(PLACE + 1);

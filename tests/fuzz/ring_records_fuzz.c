@@ -65,6 +65,11 @@ static struct {
 	uint32_t sent_bytes;
 } rig;
 
+static void remove_runtime(void)
+{
+	fake_softibd_remove(&pair.softibd);
+}
+
 static void start_once(void)
 {
 	static bool is_started;
@@ -72,7 +77,7 @@ static void start_once(void)
 	if (is_started)
 		return;
 	is_started = true;
-	MUST_HOLD(pair_start_connected(NULL) == 0);
+	MUST_HOLD(pair_start_connected(NULL) == 0 && atexit(remove_runtime) == 0);
 	pair_set_verdict(RESOLVED_DIRECT);
 	pair_send_and_check(10, 1);
 	rig.memory = mmap(NULL, direct_layout().total_bytes, PROT_READ | PROT_WRITE,
