@@ -161,7 +161,7 @@ static void request(struct input *input)
 	post(&made);
 }
 
-/* A SEND behind RMA takes the engine. */
+/* Immediate data goes by packets, behind the RMA that is done. */
 static void request_with_packet(struct input *input)
 {
 	struct sge sge;

@@ -2,8 +2,8 @@
 /*
  * A softibd in the fuzz target's own process, on a virtual clock, with clients at its sockets.
  *
- * The linker puts rig_clock() in place of event_loop_clock() (--wrap, tests/fuzz/meson.build), so
- * that an input does the same each time.
+ * The linker puts the rig's clock in place of event_loop_clock() (--wrap, tests/fuzz/meson.build),
+ * so that softibd's time does not depend on the machine's.
  */
 #ifndef SOFTIB_TESTS_FUZZ_SOFTIBD_RIG_H
 #define SOFTIB_TESTS_FUZZ_SOFTIBD_RIG_H
