@@ -124,6 +124,8 @@ static int build_fabric(struct daemon *daemon)
 	daemon->core.fabric.is_paced = daemon->options.is_paced;
 	daemon->core.fabric.vl_cap = vl_code_of(daemon->options.data_vl_count);
 	error = topology_build(&daemon->options, &daemon->core.fabric);
+	if (!error)
+		snmp_service_show_capability(&daemon->snmp);
 	if (!error && daemon->options.controls_congestion)
 		error = congestion_control_set(&daemon->core.fabric, CONGESTION_CONTROL_ON);
 	if (!error) {

@@ -247,6 +247,13 @@ static bool start_if_need_be(struct snmp_helper *helper)
 	return !error;
 }
 
+bool snmp_helper_is_installed(void)
+{
+	char program[CONTROL_PATH_BYTES];
+
+	return program_path("softib-snmpd", program) == 0;
+}
+
 bool snmp_helper_send(struct snmp_helper *helper, const struct snmp_link_header *header,
 		      const void *bytes, size_t byte_count)
 {

@@ -51,6 +51,9 @@ void snmp_helper_init(struct snmp_helper *helper, struct event_loop *loop,
 		      const struct snmp_helper_owner *owner, const char *config_path);
 void snmp_helper_release(struct snmp_helper *helper);
 
+/* Whether the program is there: a softib without net-snmp has none. */
+bool snmp_helper_is_installed(void);
+
 static inline bool snmp_helper_is_running(const struct snmp_helper *helper)
 {
 	return helper->pid != 0;

@@ -265,6 +265,20 @@ void snmp_service_init(struct snmp_service *service, struct daemon_core *core,
 	core->fabric.agent_memory.notice_context = service;
 }
 
+void snmp_service_show_capability(struct snmp_service *service)
+{
+	if (!snmp_helper_is_installed())
+		return;
+	list_for_each (link, &service->core->fabric.nodes) {
+		struct node *node = container_of(link, struct node, link);
+		unsigned first = node_is_switch(node) ? 0 : 1;
+		unsigned last = node_is_switch(node) ? 0 : node->port_count;
+
+		for (unsigned number = first; number <= last; number++)
+			node->ports[number].info.capability_mask |= CAPABILITY_SNMP_TUNNELING;
+	}
+}
+
 void snmp_service_release(struct snmp_service *service)
 {
 	service->core->fabric.agent_memory.notice_raised = NULL;

@@ -46,6 +46,10 @@ void snmp_service_init(struct snmp_service *service, struct daemon_core *core,
 		       struct mad_dispatch *mads, const char *config_path);
 void snmp_service_release(struct snmp_service *service);
 
+/* The end ports of all nodes say that they have SNMP tunnelling, if there is an agent that answers.
+ */
+void snmp_service_show_capability(struct snmp_service *service);
+
 /* A segment arrived for the node of this port. */
 void snmp_service_receive(struct snmp_service *service, struct port *port,
 			  const struct mad_message *message);

@@ -79,7 +79,7 @@ static inline void tree_write_port(const char *name, int number, const char *sta
 		{"sm_lid", "0x1"},
 		{"sm_sl", "3"},
 		{"rate", "100 Gb/sec (4X EDR)"},
-		{"cap_mask", "0x02514868"},
+		{"cap_mask", "0x2673ca7c"},
 		{"gids/0", gid},
 		{"pkeys/0", "0xffff"},
 		{"pkeys/1", "0x8001"},
