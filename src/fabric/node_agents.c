@@ -209,6 +209,20 @@ void node_agents_pkey_violation(struct fabric *fabric, struct port *port, const 
 	agent_pkey_violation(&fabric->agent_memory, port, fabric->now, &violation);
 }
 
+static struct grh trap_grh(const struct agent_trap *trap)
+{
+	const struct mad_address *to = &trap->message.address;
+	const struct port *port = trap->port;
+
+	return (struct grh){
+		.traffic_class = to->traffic_class,
+		.flow_label = to->flow_label,
+		.hop_limit = to->hop_limit,
+		.sgid = gid_from(port->info.gid_prefix, port->guid),
+		.dgid = to->gid,
+	};
+}
+
 static void send_trap(struct fabric *fabric, struct agent_trap *trap, time_ns now)
 {
 	const struct mad_address *to = &trap->message.address;
@@ -223,11 +237,14 @@ static void send_trap(struct fabric *fabric, struct agent_trap *trap, time_ns no
 		.deth = {.qkey = is_for_manager ? 0 : to->qkey,
 			 .source_qpn = is_for_manager ? QPN_SMI : QPN_GSI},
 		.packet_count = 1,
+		.has_grh = to->has_grh,
 	};
 
 	/* The agent repeats a trap that gets no TrapRepress. */
 	if (!frame)
 		return;
+	if (to->has_grh)
+		packet.grh = trap_grh(trap);
 	packet_set_payload(&packet, trap->message.bytes, MAD_BYTES);
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 	frame->vl = is_for_manager ? VL_MANAGEMENT : 0;

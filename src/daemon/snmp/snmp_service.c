@@ -155,7 +155,8 @@ static void send_notification(struct snmp_service *service, uint64_t node_guid,
 	while ((port = next_trap_port(service, node, &number, &message.address))) {
 		number++;
 		/* A manager that set its address at two ports gets the notification once. */
-		if (message.address.lid == told.lid && message.address.qpn == told.qpn)
+		if (message.address.lid == told.lid && message.address.qpn == told.qpn &&
+		    gid_equal(&message.address.gid, &told.gid))
 			continue;
 		told = message.address;
 		message.transaction_id =

@@ -11,6 +11,8 @@
 struct trap_address {
 	uint32_t node_index;
 	struct class_port_info info; /* with the Trap fields only */
+	uint16_t lid;		     /* TrapLID, or that of the path to TrapGID */
+	uint8_t sl;
 };
 
 static uint64_t key_of(const struct port *port, uint8_t management_class)
@@ -62,18 +64,40 @@ static struct trap_address *find_or_make(const struct gs_request *request)
 	return address;
 }
 
+/* Where traps go in this subnet. A manager in another one does not know the LID of the router's
+ * port here, so it writes TrapLID 0: its traps take the way back of its request. An agent has no
+ * other paths, so false: such a request that did not come from TrapGID. */
+static bool find_way(const struct mad_address *from, const struct class_port_info *wanted,
+		     uint16_t *ret_lid, uint8_t *ret_sl)
+{
+	const struct gid gid = gid_from(wanted->trap_gid_prefix, wanted->trap_gid_guid);
+
+	*ret_lid = wanted->trap_lid;
+	*ret_sl = wanted->trap_sl;
+	if (wanted->trap_lid || !wanted->trap_gid_guid)
+		return true;
+	*ret_lid = from->lid;
+	*ret_sl = from->sl;
+	return from->has_grh && gid_equal(&from->gid, &gid);
+}
+
 enum mad_status class_port_info_change(const struct gs_request *request, uint16_t capability_mask,
 				       uint8_t *ret_data)
 {
 	struct class_port_info wanted;
 	struct trap_address *address;
+	uint16_t lid;
+	uint8_t sl;
 
-	if (request->header.attribute_modifier)
+	class_port_info_decode(request->data, &wanted);
+	if (request->header.attribute_modifier ||
+	    !find_way(&request->message->address, &wanted, &lid, &sl))
 		return MAD_STATUS_BAD_FIELD;
 	address = find_or_make(request);
 	if (!address)
 		return MAD_STATUS_BUSY;
-	class_port_info_decode(request->data, &wanted);
+	address->lid = lid;
+	address->sl = sl;
 	address->info = (struct class_port_info){
 		.trap_gid_prefix = wanted.trap_gid_prefix,
 		.trap_gid_guid = wanted.trap_gid_guid,
@@ -95,14 +119,20 @@ bool class_trap_address(const struct agent_memory *memory, const struct port *po
 	const struct trap_address *address = find(memory, port, management_class);
 	const struct class_port_info *info = address ? &address->info : NULL;
 
-	if (!info || !lid_is_unicast(info->trap_lid))
+	if (!info || !lid_is_unicast(address->lid))
 		return false;
 	*ret_address = (struct mad_address){
-		.lid = info->trap_lid,
-		.sl = info->trap_sl,
+		.lid = address->lid,
+		.sl = address->sl,
 		.qpn = info->trap_qpn,
 		.qkey = info->trap_qkey,
 		.pkey = info->trap_pkey & 0x7fff ? info->trap_pkey : PKEY_DEFAULT_FULL,
+		/* As in redirections, a GID beside the LID asks for a GRH. */
+		.has_grh = info->trap_gid_guid,
+		.gid = gid_from(info->trap_gid_prefix, info->trap_gid_guid),
+		.hop_limit = info->trap_hop_limit,
+		.traffic_class = info->trap_traffic_class,
+		.flow_label = info->trap_flow_label,
 	};
 	return true;
 }

@@ -9,7 +9,8 @@
 /* Get(ClassPortInfo) of the request's class, with this CapabilityMask. */
 enum mad_status class_port_info_show(const struct gs_request *request, uint16_t capability_mask,
 				     uint8_t *ret_data);
-/* Set(ClassPortInfo): only the trap address is writable. MAD_STATUS_BUSY: no memory. */
+/* Set(ClassPortInfo): only the trap address is writable. TrapLID 0 with a TrapGID: the traps take
+ * the way back of the request, which must have come from that GID. MAD_STATUS_BUSY: no memory. */
 enum mad_status class_port_info_change(const struct gs_request *request, uint16_t capability_mask,
 				       uint8_t *ret_data);
 
