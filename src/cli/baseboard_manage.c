@@ -14,7 +14,7 @@
 #include "wire/sa_mad.h"
 #include "wire/smp.h"
 
-enum { PATH_BYTES = 512, TEXT_BYTES = 128, SUBSCRIBE_MS = 500, REPORTS_REMEMBERED = 16 };
+enum { SUBSCRIBE_MS = 500, REPORTS_REMEMBERED = 16 };
 
 /* The port's LID and SM are looked up this often: they change when the subnet does. */
 #define LOOK_INTERVAL MILLISECONDS(500)
@@ -26,20 +26,6 @@ struct manager_run {
 	time_ns look_at;
 };
 
-static void read_gid(const struct host_port *port, struct gid *ret_gid)
-{
-	char path[PATH_BYTES + TEXT_BYTES], text[TEXT_BYTES], *next = NULL;
-	unsigned group = 0;
-
-	*ret_gid = (struct gid){0};
-	snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s/ports/%u/gids/0", port->tree,
-		 port->adapter, port->port_number);
-	host_port_read_text(path, text, sizeof(text));
-	for (char *word = strtok_r(text, ":", &next); word && group < 8;
-	     word = strtok_r(NULL, ":", &next), group++)
-		put_be16(ret_gid->bytes + 2 * group, (uint16_t)strtoul(word, NULL, 16));
-}
-
 static void look(struct manager_run *run, time_ns now)
 {
 	if (run->look_at > now)
@@ -47,7 +33,7 @@ static void look(struct manager_run *run, time_ns now)
 	run->look_at = now + LOOK_INTERVAL;
 	run->place.lid = host_port_lid(&run->port.host);
 	host_port_find_sa(&run->port.host, &run->place.sm_lid, &run->place.sm_sl);
-	read_gid(&run->port.host, &run->place.gid);
+	run->place.gid = host_port_gid(&run->port.host);
 	baseboard_manager_set_port(&run->manager, &run->place);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cli/class_session.h"
 #include "cli/fabric_client.h"
 #include "cli/node_target.h"
 #include "cli/subcommand.h"
@@ -63,7 +64,7 @@ int baseboard_node_open(const struct baseboard_options *options, struct baseboar
 						.class_version = BASEBOARD_CLASS_VERSION};
 	const struct mad_address to = {
 		.lid = node->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .pkey = PKEY_DEFAULT_FULL};
-	struct mad_agent_identity identity;
+	struct class_client_options client;
 
 	if (!node->lid) {
 		fprintf(stderr, "softib baseboard: %s has no LID yet\n", node->name);
@@ -71,12 +72,13 @@ int baseboard_node_open(const struct baseboard_options *options, struct baseboar
 	}
 	if (host_port_open("baseboard", options->fabric, options->host, 0, &node->port.host))
 		return EXIT_FAILURE;
-	if (mad_engine_register(&node->port, &agent, &identity) ||
-	    baseboard_client_init(&node->client, identity.number, &to,
+	if (class_session_register(&node->port, &agent, &client) ||
+	    baseboard_client_init(&node->client, &client, &to,
 				  bkey_of(&options->keys, node->port_guid))) {
 		mad_engine_close(&node->port);
 		return EXIT_FAILURE;
 	}
+	(void)class_session_set_port(&node->port, &node->client.client);
 	node->is_open = true;
 	return EXIT_SUCCESS;
 }
@@ -118,7 +120,12 @@ static int explain(const struct baseboard_node *node, const struct baseboard_req
 
 	if (request->outcome == BASEBOARD_ANSWERED && request->status == 0)
 		return EXIT_SUCCESS;
-	if (request->outcome != BASEBOARD_ANSWERED)
+	if (request->outcome == BASEBOARD_REDIRECTED)
+		fprintf(stderr,
+			"softib baseboard: %s redirects the class to a place that can't be "
+			"reached\n",
+			node->name);
+	else if (request->outcome != BASEBOARD_ANSWERED)
 		fprintf(stderr,
 			"softib baseboard: %s does not answer: it can't be reached, or the B_Key "
 			"is wrong (--key)\n",

@@ -145,15 +145,23 @@ void host_port_close(struct host_port *port)
 	close(port->socket);
 }
 
-/* The number in a file of the port in sysfs, with or without 0x; 0: none. */
-static unsigned long port_number_in(const struct host_port *port, const char *file)
+/* A file of the port in sysfs. */
+static void read_port_file(const struct host_port *port, const char *file,
+			   char ret_text[static TEXT_BYTES])
 {
 	char path[PATH_BYTES + TEXT_BYTES];
-	char text[TEXT_BYTES];
 
 	snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s/ports/%u/%s", port->tree,
 		 port->adapter, port->port_number, file);
-	host_port_read_text(path, text, sizeof(text));
+	host_port_read_text(path, ret_text, TEXT_BYTES);
+}
+
+/* The number in such a file, with or without 0x; 0: none. */
+static unsigned long port_number_in(const struct host_port *port, const char *file)
+{
+	char text[TEXT_BYTES];
+
+	read_port_file(port, file, text);
 	return strtoul(text, NULL, 0);
 }
 
@@ -166,4 +174,42 @@ void host_port_find_sa(const struct host_port *port, uint16_t *ret_lid, uint8_t 
 uint16_t host_port_lid(const struct host_port *port)
 {
 	return (uint16_t)port_number_in(port, "lid");
+}
+
+struct gid host_port_gid(const struct host_port *port)
+{
+	enum { GROUPS = 8, GROUPS_PER_HALF = 4 };
+	char text[TEXT_BYTES];
+	char *next = NULL;
+	uint64_t halves[2] = {0, 0};
+	unsigned group = 0;
+
+	read_port_file(port, "gids/0", text);
+	for (char *word = strtok_r(text, ":", &next); word && group < GROUPS;
+	     word = strtok_r(NULL, ":", &next), group++)
+		halves[group / GROUPS_PER_HALF] = halves[group / GROUPS_PER_HALF] << 16 |
+						  (strtoul(word, NULL, 16) & UINT16_MAX);
+	return gid_from(halves[0], halves[1]);
+}
+
+bool host_port_own_pkey(const struct host_port *port, uint16_t pkey, uint16_t *ret_own)
+{
+	bool is_found = false;
+
+	for (unsigned index = 0; index <= UINT16_MAX; index++) {
+		char file[32], text[TEXT_BYTES];
+		uint16_t own;
+
+		snprintf(file, sizeof(file), "pkeys/%u", index);
+		read_port_file(port, file, text);
+		if (!*text)
+			break;
+		own = (uint16_t)strtoul(text, NULL, 0);
+		if ((own & 0x7fff) != (pkey & 0x7fff))
+			continue;
+		if (!is_found || own & 0x8000)
+			*ret_own = own;
+		is_found = true;
+	}
+	return is_found;
 }

@@ -3,6 +3,7 @@
 #ifndef SOFTIB_CLI_HOST_PORT_H
 #define SOFTIB_CLI_HOST_PORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
 #include "runtime/mad_port.h"
@@ -31,5 +32,9 @@ void host_port_read_text(const char *path, char *ret_text, int byte_count);
 void host_port_find_sa(const struct host_port *port, uint16_t *ret_lid, uint8_t *ret_sl);
 /* The port's LID now; 0: none yet. */
 uint16_t host_port_lid(const struct host_port *port);
+/* The port's first GID. */
+struct gid host_port_gid(const struct host_port *port);
+/* The port's own key of this partition: the full one if it has both. false: it has none. */
+MUST_USE bool host_port_own_pkey(const struct host_port *port, uint16_t pkey, uint16_t *ret_own);
 
 #endif

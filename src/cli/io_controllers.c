@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cli/answer_pages.h"
+#include "cli/class_session.h"
 #include "cli/fabric_client.h"
 #include "cli/mad_engine.h"
 #include "mgmt/device/diagnostics_client.h"
@@ -303,8 +304,7 @@ static int report_test(const struct diagnostics_client *test)
 int io_controllers_test(struct mad_engine_port *port, const struct io_manager *manager,
 			const struct io_found_unit *unit, unsigned slot)
 {
-	const struct mad_transactions_options options = {.agent_number =
-								 manager->options.agent_number};
+	struct class_client_options options;
 	const struct mad_address address = {.lid = unit->lid,
 					    .sl = unit->sl,
 					    .qpn = QPN_GSI,
@@ -317,12 +317,16 @@ int io_controllers_test(struct mad_engine_port *port, const struct io_manager *m
 					  .deadline = deadline,
 					  .is_done = is_done,
 					  .descriptor = -1};
-	int error = diagnostics_client_init(&test, &options, &address, (uint8_t)slot);
+	int error;
 
+	class_session_fill(port, manager->options.agent_number, manager->options.sa.agent_number,
+			   &options);
+	error = diagnostics_client_init(&test, &options, &address, (uint8_t)slot);
 	if (error) {
 		fprintf(stderr, "softib io: %s\n", strerror(-error));
 		return EXIT_FAILURE;
 	}
+	(void)class_session_set_port(port, &test.client);
 	error = mad_engine_run(port, &engine);
 
 	int code = error ? EXIT_FAILURE : report_test(&test);

@@ -23,22 +23,6 @@ static void read_port_file(const struct host_port *port, const char *file,
 	host_port_read_text(path, ret_text, TEXT_BYTES);
 }
 
-/* The port's first GID, from its eight groups in sysfs. */
-static struct gid own_gid(const struct host_port *port)
-{
-	char text[TEXT_BYTES];
-	uint64_t halves[2] = {0, 0};
-	unsigned group = 0;
-	char *next = NULL;
-
-	read_port_file(port, "gids/0", text);
-	for (char *word = strtok_r(text, ":", &next); word && group < 8;
-	     word = strtok_r(NULL, ":", &next), group++)
-		halves[group / 4] =
-			halves[group / 4] << 16 | (strtoul(word, NULL, 16) & UINT16_MAX);
-	return gid_from(halves[0], halves[1]);
-}
-
 /* The default P_Key as the port has it: as full or as limited member. */
 static uint16_t default_pkey(const struct host_port *port)
 {
@@ -75,7 +59,7 @@ int io_scan_open(const char *fabric, const char *host, struct mad_engine_port *r
 	*ret_options = (struct io_manager_options){.agent_number = device.number,
 						   .sa = {.agent_number = sa.number},
 						   .sa_pkey = default_pkey(&ret_port->host),
-						   .own_gid = own_gid(&ret_port->host)};
+						   .own_gid = host_port_gid(&ret_port->host)};
 	host_port_find_sa(&ret_port->host, &ret_options->sm_lid, &ret_options->sm_sl);
 	return 0;
 }

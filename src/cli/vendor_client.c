@@ -8,11 +8,11 @@
 #include <string.h>
 #include <time.h>
 #include "base/bytes.h"
+#include "cli/class_session.h"
 #include "cli/fabric_client.h"
 #include "cli/node_target.h"
 #include "wire/class_port_info.h"
 #include "wire/pkey.h"
-#include "wire/sa_mad.h"
 #include "wire/smp.h"
 #include "wire/vendor_softib.h"
 
@@ -46,84 +46,21 @@ static uint16_t find_lid(const char *user, const char *fabric, const struct node
 	return (uint16_t)lid;
 }
 
-/* A table of the port in sysfs: pkeys, gids. */
-static void read_entry(const struct host_port *port, const char *table, unsigned index,
-		       char *ret_text, int byte_count)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s/ports/%u/%s/%u", port->tree,
-		 port->adapter, port->port_number, table, index);
-	host_port_read_text(path, ret_text, byte_count);
-}
-
-/* The port's own key of this partition: the full one if it has both. */
-static bool own_pkey(void *context, uint16_t pkey, uint16_t *ret_own)
-{
-	const struct vendor_client *client = context;
-	bool is_found = false;
-
-	for (unsigned index = 0; index <= UINT16_MAX; index++) {
-		char text[32];
-		uint16_t own;
-
-		read_entry(&client->port.host, "pkeys", index, text, sizeof(text));
-		if (!*text)
-			break;
-		own = (uint16_t)strtoul(text, NULL, 0);
-		if ((own & 0x7fff) != (pkey & 0x7fff))
-			continue;
-		if (!is_found || own & 0x8000)
-			*ret_own = own;
-		is_found = true;
-	}
-	return is_found;
-}
-
-static struct gid own_gid(const struct host_port *port)
-{
-	char text[64];
-	char *next = NULL;
-	uint64_t halves[2] = {0, 0};
-	unsigned group = 0;
-
-	read_entry(port, "gids", 0, text, sizeof(text));
-	for (char *word = strtok_r(text, ":", &next); word && group < 8;
-	     word = strtok_r(NULL, ":", &next), group++)
-		halves[group / 4] = halves[group / 4] << 16 | (strtoul(word, NULL, 16) & 0xffff);
-	return gid_from(halves[0], halves[1]);
-}
-
 static int start_client(struct vendor_client *client)
 {
 	const struct mad_agent_options vendor = {.management_class = MAD_CLASS_SOFTIB,
 						 .class_version = SOFTIB_CLASS_VERSION,
 						 .oui = SOFTIB_OUI};
-	const struct mad_agent_options sa = {.management_class = MAD_CLASS_SUBNET_ADMINISTRATION,
-					     .class_version = SA_CLASS_VERSION};
-	struct class_client_options options = {
-		.timeout = SECONDS(1), .own_pkey = own_pkey, .context = client};
-	struct mad_agent_identity identity;
-	struct gid gid = own_gid(&client->port.host);
-	uint16_t sm_lid;
-	uint8_t sm_sl;
-	int error = mad_engine_register(&client->port, &vendor, &identity);
+	struct class_client_options options;
+	int error = class_session_register(&client->port, &vendor, &options);
 
-	options.agent_number = identity.number;
-	if (!error)
-		error = mad_engine_register(&client->port, &sa, &identity);
 	if (error)
 		return error;
-	options.sa_agent_number = identity.number;
+	options.timeout = SECONDS(1);
 	error = class_client_init(&client->client, &options);
-	if (error)
-		return error;
-	client->pkey = PKEY_DEFAULT_FULL;
-	(void)own_pkey(client, PKEY_DEFAULT_FULL, &client->pkey);
-	host_port_find_sa(&client->port.host, &sm_lid, &sm_sl);
-	sa_client_set_sa(&client->client.sa, sm_lid, sm_sl, client->pkey);
-	sa_client_set_own_gid(&client->client.sa, &gid);
-	return 0;
+	if (!error)
+		client->pkey = class_session_set_port(&client->port, &client->client);
+	return error;
 }
 
 int vendor_client_open(struct vendor_client *client, const char *user, const char *fabric,
@@ -218,7 +155,7 @@ static void explain_redirection(const struct vendor_client *client)
 
 	mad_redirect_read(&client->result.message, &info);
 	if (info.redirect_pkey & 0x7fff &&
-	    !own_pkey((struct vendor_client *)client, info.redirect_pkey, &own))
+	    !host_port_own_pkey(&client->port.host, info.redirect_pkey, &own))
 		fprintf(stderr,
 			"softib %s: LID %d redirects the class into partition 0x%04x, which %s is "
 			"not in\n",

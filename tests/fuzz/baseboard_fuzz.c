@@ -43,6 +43,8 @@ static bool start(void)
 							  .keys = {.key = 5},
 							  .takes_over = true};
 	const struct baseboard_manager_port place = {.lid = 1, .sm_lid = 1};
+	const struct class_client_options requests = {.agent_number = AGENT,
+						      .sa_agent_number = AGENT + 1};
 	const struct mad_address to = {.lid = 2};
 
 	now = 1;
@@ -50,7 +52,7 @@ static bool start(void)
 	agent_memory_init(&memory);
 	if (node_init(&node, NODE_CA, PORTS, 0x1000, "fuzz") ||
 	    baseboard_manager_init(&manager, &options) ||
-	    baseboard_client_init(&client, AGENT, &to, 5))
+	    baseboard_client_init(&client, &requests, &to, 5))
 		return false;
 	node.ports[1].info.port_state = PORT_ACTIVE;
 	node.ports[1].info.lid = 2;

@@ -9,19 +9,17 @@
 /* A memory that is busy after a write has finished by then. */
 #define BUSY_WAIT MILLISECONDS(5)
 
-int baseboard_client_init(struct baseboard_client *client, uint32_t agent_number,
+int baseboard_client_init(struct baseboard_client *client,
+			  const struct class_client_options *options,
 			  const struct mad_address *node, uint64_t key)
 {
-	const struct mad_transactions_options options = {.agent_number = agent_number,
-							 .requests_max = 1};
-
 	*client = (struct baseboard_client){.node = *node, .key = key};
-	return mad_transactions_init(&client->transactions, &options);
+	return class_client_init(&client->client, options);
 }
 
 void baseboard_client_release(struct baseboard_client *client)
 {
-	mad_transactions_release(&client->transactions);
+	class_client_release(&client->client);
 }
 
 void baseboard_client_add(struct baseboard_client *client, enum mad_method method,
@@ -79,11 +77,16 @@ static void send_current(struct baseboard_client *client)
 	const struct baseboard_request *request = &client->requests[client->current];
 	struct mad_message message;
 
-	baseboard_mad_make(&client->node, client->key, request->method, request->attribute_id,
-			   &message);
-	memcpy(message.bytes + BASEBOARD_DATA_OFFSET, request->data, sizeof(request->data));
-	mad_transactions_send(&client->transactions, &message, (struct mad_purpose){0});
-	client->is_sent = true;
+	if (client->is_placed) {
+		baseboard_mad_make(&client->node, client->key, request->method,
+				   request->attribute_id, &message);
+		memcpy(message.bytes + BASEBOARD_DATA_OFFSET, request->data, sizeof(request->data));
+	} else {
+		baseboard_mad_make(&client->node, client->key, MAD_GET, ATTRIBUTE_CLASS_PORT_INFO,
+				   &message);
+	}
+	/* Without memory it is sent in the next turn. */
+	client->is_sent = class_client_ask(&client->client, &message, (struct mad_purpose){0}) == 0;
 }
 
 /* False: the command has to be repeated. */
@@ -108,18 +111,17 @@ static bool read_answer(struct baseboard_client *client, struct baseboard_reques
 	return request->status != BASEBOARD_BUSY || ++client->busy_count == BASEBOARD_BUSY_TRIES;
 }
 
-void baseboard_client_receive(struct baseboard_client *client, time_ns now,
-			      const struct mad_message *message)
+static void take_answer(struct baseboard_client *client, time_ns now,
+			const struct class_client_result *result)
 {
-	struct baseboard_request *request;
-	struct mad_purpose purpose;
+	struct baseboard_request *request = &client->requests[client->current];
 
-	if (!mad_transactions_receive(&client->transactions, message, &purpose))
+	if (!client->is_placed) {
+		client->node = result->place;
+		client->is_placed = true;
 		return;
-	assert(!baseboard_client_is_done(client));
-	request = &client->requests[client->current];
-	client->is_sent = false;
-	if (!read_answer(client, request, message)) {
+	}
+	if (!read_answer(client, request, &result->message)) {
 		client->not_before = now + BUSY_WAIT;
 		return;
 	}
@@ -128,27 +130,47 @@ void baseboard_client_receive(struct baseboard_client *client, time_ns now,
 	client->current++;
 }
 
+static void take_results(struct baseboard_client *client, time_ns now)
+{
+	struct class_client_result result;
+
+	while (class_client_take_result(&client->client, &result)) {
+		assert(!baseboard_client_is_done(client));
+		client->is_sent = false;
+		if (result.outcome == CLASS_CLIENT_ANSWERED) {
+			take_answer(client, now, &result);
+			continue;
+		}
+		/* The others would wait in vain too. */
+		for (; client->current < client->request_count; client->current++)
+			client->requests[client->current].outcome =
+				result.outcome == CLASS_CLIENT_REDIRECTED ? BASEBOARD_REDIRECTED
+									  : BASEBOARD_SILENT;
+	}
+}
+
+void baseboard_client_receive(struct baseboard_client *client, time_ns now,
+			      const struct mad_message *message)
+{
+	class_client_receive(&client->client, now, message);
+	take_results(client, now);
+}
+
 unsigned baseboard_client_transmit(struct baseboard_client *client, time_ns now,
 				   unsigned messages_max, struct mad_message ret_messages[])
 {
-	struct mad_message request;
-	struct mad_purpose purpose;
+	unsigned count;
 
-	mad_transactions_transmit(&client->transactions, now, 0, NULL);
-	while (mad_transactions_take_failed(&client->transactions, &purpose, &request)) {
-		/* The others would wait in vain too. */
-		for (; client->current < client->request_count; client->current++)
-			client->requests[client->current].outcome = BASEBOARD_SILENT;
-		client->is_sent = false;
-	}
 	if (!baseboard_client_is_done(client) && !client->is_sent && client->not_before <= now)
 		send_current(client);
-	return mad_transactions_transmit(&client->transactions, now, messages_max, ret_messages);
+	count = class_client_transmit(&client->client, now, messages_max, ret_messages);
+	take_results(client, now);
+	return count;
 }
 
 time_ns baseboard_client_deadline(const struct baseboard_client *client)
 {
 	if (!baseboard_client_is_done(client) && !client->is_sent)
 		return client->not_before;
-	return mad_transactions_deadline(&client->transactions);
+	return class_client_deadline(&client->client);
 }

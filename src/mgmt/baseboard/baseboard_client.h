@@ -3,6 +3,9 @@
  * Requests to the baseboard of one node, one after the other: Get, Set and commands, with timeouts
  * and retries (management 6.2). A command that finds a VPD memory busy is repeated.
  *
+ * A node may redirect the class. It does not redirect commands, which are Sends, so the first
+ * request is a Get(ClassPortInfo): all others go to the place that answered it (management 1.6).
+ *
  *	baseboard_client_add_command(client, COMMAND_READ_VPD, parameters, 5) ...
  *	baseboard_client_receive(client, now, &message)
  *	count = baseboard_client_transmit(client, now, ...)
@@ -11,7 +14,7 @@
 #ifndef SOFTIB_MGMT_BASEBOARD_BASEBOARD_CLIENT_H
 #define SOFTIB_MGMT_BASEBOARD_BASEBOARD_CLIENT_H
 
-#include "mgmt/mad/transactions.h"
+#include "mgmt/sa/class_client.h"
 #include "wire/baseboard.h"
 
 enum { BASEBOARD_REQUESTS_MAX = 64, BASEBOARD_BUSY_TRIES = 100 };
@@ -19,7 +22,8 @@ enum { BASEBOARD_REQUESTS_MAX = 64, BASEBOARD_BUSY_TRIES = 100 };
 enum baseboard_outcome {
 	BASEBOARD_WAITING,
 	BASEBOARD_ANSWERED,
-	BASEBOARD_SILENT, /* no response: unreachable, or a wrong key */
+	BASEBOARD_SILENT,     /* no response: unreachable, or a wrong key */
+	BASEBOARD_REDIRECTED, /* to a place that can't be reached, or too many times */
 };
 
 struct baseboard_request {
@@ -34,8 +38,9 @@ struct baseboard_request {
 };
 
 struct baseboard_client {
-	struct mad_transactions transactions;
-	struct mad_address node;
+	struct class_client client;
+	struct mad_address node; /* or the place that it redirects to */
+	bool is_placed;
 	uint64_t key; /* the B_Key of the requests */
 	struct baseboard_request requests[BASEBOARD_REQUESTS_MAX];
 	unsigned request_count;
@@ -45,7 +50,9 @@ struct baseboard_client {
 	time_ns not_before;  /* of the current request */
 };
 
-MUST_USE int baseboard_client_init(struct baseboard_client *client, uint32_t agent_number,
+/* The caller sets SA and GID of client->client.sa. */
+MUST_USE int baseboard_client_init(struct baseboard_client *client,
+				   const struct class_client_options *options,
 				   const struct mad_address *node, uint64_t key);
 void baseboard_client_release(struct baseboard_client *client);
 

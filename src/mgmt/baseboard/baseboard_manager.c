@@ -24,14 +24,27 @@ static time_ns sweep_interval(const struct baseboard_manager_options *options)
 	return interval;
 }
 
+/* To a port that redirects the class: the manager knows the LIDs of all end ports. */
+static bool find_path(void *context, const struct gid *gid, struct mad_path *ret_path)
+{
+	const struct baseboard_manager *manager = context;
+	const struct managed_port *port = managed_ports_by_guid(&manager->ports, gid_guid(gid));
+
+	return mad_path_within_subnet(gid, &manager->port.gid, port ? port->lid : 0, 0, ret_path);
+}
+
 int baseboard_manager_init(struct baseboard_manager *manager,
 			   const struct baseboard_manager_options *options)
 {
 	const struct sa_client_options sa = {.agent_number = options->sa_agent_number};
 	const struct mad_transactions_options requests = {.agent_number = options->agent_number,
-							  .requests_max = REQUESTS_UNDER_WAY};
+							  .requests_max = REQUESTS_UNDER_WAY,
+							  .find_path = find_path,
+							  .context = manager};
 	const struct mad_transactions_options reports = {.agent_number = options->agent_number,
-							 .requests_max = REPORTS_UNDER_WAY_MAX};
+							 .requests_max = REPORTS_UNDER_WAY_MAX,
+							 .find_path = find_path,
+							 .context = manager};
 	static const struct report_class class = {MAD_CLASS_BASEBOARD, BASEBOARD_CLASS_VERSION,
 						  BASEBOARD_DATA_OFFSET};
 	int error;

@@ -46,6 +46,11 @@ void managed_ports_release(struct managed_ports *ports)
 	hash_table_release(&ports->by_lid);
 }
 
+struct managed_port *managed_ports_by_guid(const struct managed_ports *ports, uint64_t guid)
+{
+	return hash_table_get(&ports->by_guid, guid);
+}
+
 struct managed_port *managed_ports_by_lid(const struct managed_ports *ports, uint16_t lid)
 {
 	return hash_table_get(&ports->by_lid, lid);

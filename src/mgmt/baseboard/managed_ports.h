@@ -60,6 +60,7 @@ void managed_ports_init(struct managed_ports *ports);
 void managed_ports_release(struct managed_ports *ports);
 
 struct managed_port *managed_ports_by_lid(const struct managed_ports *ports, uint16_t lid);
+struct managed_port *managed_ports_by_guid(const struct managed_ports *ports, uint64_t guid);
 
 /* Takes the records of one table: new ports are added, LIDs change. Afterwards leave() gets every
  * port that is not in the table any more, just before it is freed. */

@@ -26,19 +26,19 @@ static const struct {
 };
 
 int diagnostics_client_init(struct diagnostics_client *test,
-			    const struct mad_transactions_options *options,
+			    const struct class_client_options *options,
 			    const struct mad_address *address, uint8_t slot)
 {
 	*test = (struct diagnostics_client){.address = *address,
 					    .slot = slot,
 					    .give_up_at = TIME_NEVER,
 					    .phase_time = TIME_GRACE};
-	return mad_transactions_init(&test->transactions, options);
+	return class_client_init(&test->client, options);
 }
 
 void diagnostics_client_release(struct diagnostics_client *test)
 {
-	mad_transactions_release(&test->transactions);
+	class_client_release(&test->client);
 }
 
 bool diagnostics_client_is_done(const struct diagnostics_client *test)
@@ -90,13 +90,23 @@ static void take_answer(struct diagnostics_client *test, time_ns now,
 	enter(test, steps[test->state].next, now);
 }
 
+static void take_results(struct diagnostics_client *test, time_ns now)
+{
+	struct class_client_result result;
+
+	while (class_client_take_result(&test->client, &result)) {
+		if (result.outcome == CLASS_CLIENT_ANSWERED)
+			take_answer(test, now, &result.message);
+		else
+			test->state = DIAGNOSTICS_SILENT;
+	}
+}
+
 void diagnostics_client_receive(struct diagnostics_client *test, time_ns now,
 				const struct mad_message *message)
 {
-	struct mad_purpose purpose;
-
-	if (mad_transactions_receive(&test->transactions, message, &purpose))
-		take_answer(test, now, message);
+	class_client_receive(&test->client, now, message);
+	take_results(test, now);
 }
 
 static void ask(struct diagnostics_client *test, time_ns now)
@@ -116,21 +126,18 @@ static void ask(struct diagnostics_client *test, time_ns now)
 	};
 
 	mad_header_encode(&header, message.bytes);
-	test->is_asked = true;
-	mad_transactions_send(&test->transactions, &message, (struct mad_purpose){0});
+	/* Without memory it is sent in the next turn. */
+	test->is_asked = class_client_ask(&test->client, &message, (struct mad_purpose){0}) == 0;
 }
 
 unsigned diagnostics_client_transmit(struct diagnostics_client *test, time_ns now,
 				     unsigned messages_max, struct mad_message ret_messages[])
 {
-	struct mad_purpose purpose;
-	struct mad_message request;
 	unsigned count;
 
 	ask(test, now);
-	count = mad_transactions_transmit(&test->transactions, now, messages_max, ret_messages);
-	if (mad_transactions_take_failed(&test->transactions, &purpose, &request))
-		test->state = DIAGNOSTICS_SILENT;
+	count = class_client_transmit(&test->client, now, messages_max, ret_messages);
+	take_results(test, now);
 	return count;
 }
 
@@ -138,5 +145,5 @@ time_ns diagnostics_client_deadline(const struct diagnostics_client *test)
 {
 	if (diagnostics_client_is_done(test))
 		return TIME_NEVER;
-	return test->is_asked ? mad_transactions_deadline(&test->transactions) : test->ask_at;
+	return test->is_asked ? class_client_deadline(&test->client) : test->ask_at;
 }

@@ -4,7 +4,7 @@
 #ifndef SOFTIB_MGMT_DEVICE_DIAGNOSTICS_CLIENT_H
 #define SOFTIB_MGMT_DEVICE_DIAGNOSTICS_CLIENT_H
 
-#include "mgmt/mad/transactions.h"
+#include "mgmt/sa/class_client.h"
 
 enum diagnostics_client_state {
 	DIAGNOSTICS_TIMEOUT, /* reads how long the test takes at most */
@@ -14,13 +14,13 @@ enum diagnostics_client_state {
 	DIAGNOSTICS_AWAIT_CODE,
 	DIAGNOSTICS_DONE,     /* diag_code */
 	DIAGNOSTICS_REFUSED,  /* status */
-	DIAGNOSTICS_SILENT,   /* no response */
+	DIAGNOSTICS_SILENT,   /* no response, or a redirection that can't be followed */
 	DIAGNOSTICS_TOO_LONG, /* longer than the controller said */
 };
 
 struct diagnostics_client {
 	enum diagnostics_client_state state;
-	struct mad_transactions transactions;
+	struct class_client client;
 	struct mad_address address;
 	uint8_t slot;
 	bool is_asked;	    /* the request of this state is under way */
@@ -31,8 +31,9 @@ struct diagnostics_client {
 	uint16_t diag_code;
 };
 
+/* The caller sets SA and GID of test->client.sa. */
 MUST_USE int diagnostics_client_init(struct diagnostics_client *test,
-				     const struct mad_transactions_options *options,
+				     const struct class_client_options *options,
 				     const struct mad_address *address, uint8_t slot);
 void diagnostics_client_release(struct diagnostics_client *test);
 

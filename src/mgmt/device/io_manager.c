@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "mgmt/sa/redirect_path.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
 
@@ -17,6 +18,16 @@ enum {
 /* The detail of a request to the SA. */
 enum question { QUESTION_PORTS, QUESTION_NODE, QUESTION_PATH };
 
+/* For a redirected request. The subject tells the result from those about units. */
+static bool ask_path(void *context, const struct gid *gid, uint32_t number)
+{
+	struct io_manager *manager = context;
+
+	return redirect_path_ask(
+		&manager->sa, gid,
+		(struct mad_purpose){.subject = &manager->transactions, .detail = number});
+}
+
 int io_manager_init(struct io_manager *manager, const struct io_manager_options *options)
 {
 	const struct mad_transactions_options transactions = {
@@ -24,6 +35,8 @@ int io_manager_init(struct io_manager *manager, const struct io_manager_options 
 		.tries = options->tries,
 		.timeout = options->timeout,
 		.agent_number = options->agent_number,
+		.ask_path = ask_path,
+		.context = manager,
 	};
 	int error;
 
@@ -68,6 +81,7 @@ int io_manager_scan(struct io_manager *manager)
 	for (unsigned i = 0; i < manager->unit_count; i++)
 		sa_client_cancel(&manager->sa, manager->units[i]);
 	sa_client_cancel(&manager->sa, manager);
+	sa_client_cancel(&manager->sa, &manager->transactions);
 	forget_units(manager);
 	manager->is_truncated = false;
 	manager->services_left = IO_SERVICES_FOUND_MAX;
@@ -238,6 +252,19 @@ static void take_path(struct io_manager *manager, struct io_found_unit *unit,
 	list_append(&manager->ready, &unit->ready_link);
 }
 
+/* The request has ended; answer NULL: without a response. */
+static void take_answer(struct io_manager *manager, struct mad_purpose purpose,
+			const struct mad_message *answer, time_ns now)
+{
+	struct io_found_unit *unit = purpose.subject;
+
+	unit_reader_receive(&unit->reader, purpose.detail, answer);
+	if (unit_reader_has_next(&unit->reader) && !list_is_linked(&unit->ready_link))
+		list_append(&manager->ready, &unit->ready_link);
+	if (unit_reader_is_done(&unit->reader))
+		unit_ends(manager, now);
+}
+
 static void take_result(struct io_manager *manager, const struct sa_client_result *result,
 			time_ns now)
 {
@@ -255,25 +282,27 @@ static void take_result(struct io_manager *manager, const struct sa_client_resul
 	free(result->table);
 }
 
+/* The path to a GID that a unit redirects to. */
+static void take_redirect_path(struct io_manager *manager, const struct sa_client_result *result,
+			       time_ns now)
+{
+	struct mad_message redirection;
+	struct mad_purpose purpose;
+
+	if (redirect_path_take(&manager->transactions, result, &purpose, &redirection))
+		take_answer(manager, purpose, &redirection, now);
+}
+
 static void take_results(struct io_manager *manager, time_ns now)
 {
 	struct sa_client_result result;
 
-	while (sa_client_take_result(&manager->sa, &result))
-		take_result(manager, &result, now);
-}
-
-/* The request has ended; answer NULL: without a response. */
-static void take_answer(struct io_manager *manager, struct mad_purpose purpose,
-			const struct mad_message *answer, time_ns now)
-{
-	struct io_found_unit *unit = purpose.subject;
-
-	unit_reader_receive(&unit->reader, purpose.detail, answer);
-	if (unit_reader_has_next(&unit->reader) && !list_is_linked(&unit->ready_link))
-		list_append(&manager->ready, &unit->ready_link);
-	if (unit_reader_is_done(&unit->reader))
-		unit_ends(manager, now);
+	while (sa_client_take_result(&manager->sa, &result)) {
+		if (result.purpose.subject == &manager->transactions)
+			take_redirect_path(manager, &result, now);
+		else
+			take_result(manager, &result, now);
+	}
 }
 
 void io_manager_receive(struct io_manager *manager, time_ns now, const struct mad_message *message)

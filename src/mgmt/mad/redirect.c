@@ -19,13 +19,39 @@ size_t mad_data_offset(uint8_t management_class)
 	return SMP_DATA_OFFSET;
 }
 
+/* Some agents write their own place where there is no redirection. */
+static bool names_another_place(const struct mad_message *answer)
+{
+	struct class_port_info info;
+
+	mad_redirect_read(answer, &info);
+	if (info.redirect_lid && info.redirect_lid == answer->address.lid &&
+	    (!info.redirect_qpn || info.redirect_qpn == answer->address.qpn))
+		return false;
+	return info.redirect_lid || info.redirect_gid_guid;
+}
+
 bool mad_is_redirected(const struct mad_message *answer)
 {
 	uint8_t management_class = answer->bytes[MAD_CLASS_OFFSET];
+	uint16_t status = get_be16(answer->bytes + MAD_STATUS_OFFSET);
 
-	return management_class != MAD_CLASS_SUBNET_LID &&
-	       management_class != MAD_CLASS_SUBNET_DIRECTED &&
-	       (get_be16(answer->bytes + MAD_STATUS_OFFSET) & MAD_STATUS_REDIRECT);
+	if (management_class == MAD_CLASS_SUBNET_LID ||
+	    management_class == MAD_CLASS_SUBNET_DIRECTED)
+		return false;
+	return status & MAD_STATUS_REDIRECT ||
+	       (status == MAD_STATUS_OK && answer->bytes[MAD_METHOD_OFFSET] == MAD_GET_RESPONSE &&
+		get_be16(answer->bytes + MAD_ATTRIBUTE_ID_OFFSET) == ATTRIBUTE_CLASS_PORT_INFO &&
+		names_another_place(answer));
+}
+
+bool mad_path_within_subnet(const struct gid *gid, const struct gid *own, uint16_t lid, uint8_t sl,
+			    struct mad_path *ret_path)
+{
+	if (!lid || gid_prefix(gid) != gid_prefix(own))
+		return false;
+	*ret_path = (struct mad_path){.lid = lid, .sl = sl};
+	return true;
 }
 
 /* Copies the fields that are needed whether the target is named by LID or by GID. */

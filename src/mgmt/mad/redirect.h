@@ -13,8 +13,8 @@ struct class_port_info;
 /* Where the class's data begin in its MADs (management 1.2). ClassPortInfo begins there too. */
 size_t mad_data_offset(uint8_t management_class);
 
-/* Whether the response redirects the request: status bit 1 (management 1.4). SMPs are never
- * redirected. */
+/* Whether the response redirects the request: status bit 1, or the ClassPortInfo of another place,
+ * which a Get gets with status 0 (management 1.4, 1.6). SMPs are never redirected. */
 bool mad_is_redirected(const struct mad_message *answer);
 
 /* The fields of a PathRecord that an address needs. */
@@ -23,6 +23,12 @@ struct mad_path {
 	uint8_t sl;
 	uint8_t hop_limit; /* more than 1: beyond this subnet, so a GRH is needed */
 };
+
+/* The path to a port of our subnet. false: the port has no LID (0), or the GID is not of our
+ * subnet.
+ */
+MUST_USE bool mad_path_within_subnet(const struct gid *gid, const struct gid *own, uint16_t lid,
+				     uint8_t sl, struct mad_path *ret_path);
 
 /* Changes the address to the target that a ClassPortInfo names by LID, with RedirectSL and, where
  * they are not 0, RedirectQ_Key, RedirectP_Key and RedirectGID: with a GID the request has a GRH.

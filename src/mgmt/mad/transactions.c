@@ -38,6 +38,7 @@ struct mad_transaction {
 	unsigned tries_left;
 	unsigned redirects_left;
 	uint16_t redirected_by[MAD_REDIRECTS_MAX]; /* LIDs, in order */
+	bool awaits_path;
 };
 
 static struct mad_transaction *transaction_of(struct list *link)
@@ -66,6 +67,7 @@ int mad_transactions_init(struct mad_transactions *transactions,
 	list_init(&transactions->free);
 	list_init(&transactions->to_send);
 	list_init(&transactions->on_wire);
+	list_init(&transactions->pathless);
 	list_init(&transactions->failed);
 	for (unsigned i = 0; i < own->requests_max; i++)
 		list_append(&transactions->free, &transactions->places[i].link);
@@ -75,7 +77,9 @@ int mad_transactions_init(struct mad_transactions *transactions,
 void mad_transactions_release(struct mad_transactions *transactions)
 {
 	free(transactions->places);
+	free(transactions->redirections);
 	transactions->places = NULL;
+	transactions->redirections = NULL;
 }
 
 bool mad_transactions_has_room(const struct mad_transactions *transactions)
@@ -128,6 +132,7 @@ void mad_transactions_send_with_retries(struct mad_transactions *transactions,
 	transaction->sent_count = 0;
 	transaction->copies_left = 0;
 	transaction->redirects_left = MAD_REDIRECTS_MAX;
+	transaction->awaits_path = false;
 	transaction->transaction_id = make_transaction_id(transactions, transaction);
 	put_be64(transaction->request.bytes + MAD_TRANSACTION_ID_OFFSET,
 		 transaction->transaction_id);
@@ -137,6 +142,7 @@ void mad_transactions_send_with_retries(struct mad_transactions *transactions,
 
 static void finish(struct mad_transactions *transactions, struct mad_transaction *transaction)
 {
+	transaction->awaits_path = false;
 	transaction->transaction_id = 0;
 	list_remove(&transaction->link);
 	/* At the end of the list, so that an entry stays unused as long as possible. */
@@ -171,23 +177,47 @@ static struct mad_transaction *find(struct mad_transactions *transactions,
 	return transaction;
 }
 
-static bool find_place(const struct mad_transactions *transactions,
-		       const struct mad_message *message, struct mad_address *address)
+/* false: it names a partition that the port is not in. */
+static bool read_redirection(const struct mad_transactions_options *options,
+			     const struct mad_message *message, struct class_port_info *ret_info)
+{
+	mad_redirect_read(message, ret_info);
+	return !(ret_info->redirect_pkey & 0x7fff) || !options->own_pkey ||
+	       options->own_pkey(options->context, ret_info->redirect_pkey,
+				 &ret_info->redirect_pkey);
+}
+
+static bool has_room_for_redirections(struct mad_transactions *transactions)
+{
+	if (!transactions->redirections)
+		transactions->redirections = calloc(transactions->options.requests_max,
+						    sizeof(*transactions->redirections));
+	return transactions->redirections;
+}
+
+enum place_search { PLACE_FOUND, PLACE_ASKED_FOR, PLACE_UNREACHABLE };
+
+/* Changes the address to the place that the redirection names. */
+static enum place_search find_place(struct mad_transactions *transactions, uint32_t number,
+				    const struct mad_message *message, struct mad_address *address)
 {
 	const struct mad_transactions_options *options = &transactions->options;
 	struct class_port_info info;
 	struct mad_path path;
 	struct gid gid;
 
-	mad_redirect_read(message, &info);
-	if (info.redirect_pkey & 0x7fff && options->own_pkey &&
-	    !options->own_pkey(options->context, info.redirect_pkey, &info.redirect_pkey))
-		return false;
+	if (!read_redirection(options, message, &info))
+		return PLACE_UNREACHABLE;
 	if (!mad_redirect_needs_path(&info))
-		return mad_redirect_apply(&info, address);
+		return mad_redirect_apply(&info, address) ? PLACE_FOUND : PLACE_UNREACHABLE;
 	gid = gid_from(info.redirect_gid_prefix, info.redirect_gid_guid);
-	return options->find_path && options->find_path(options->context, &gid, &path) &&
-	       mad_redirect_apply_path(&info, &path, address);
+	if (options->find_path && options->find_path(options->context, &gid, &path) &&
+	    mad_redirect_apply_path(&info, &path, address))
+		return PLACE_FOUND;
+	if (options->ask_path && has_room_for_redirections(transactions) &&
+	    options->ask_path(options->context, &gid, number))
+		return PLACE_ASKED_FOR;
+	return PLACE_UNREACHABLE;
 }
 
 /* A second copy of a redirection that the request has followed. If the present place redirects to a
@@ -204,30 +234,65 @@ static bool is_repeated_redirection(const struct mad_transaction *transaction,
 	return false;
 }
 
-/* Sends the request to the place that the response names. If that place can't be reached, or after
- * too many redirections, the requester gets the response. */
-static bool follow_redirection(struct mad_transactions *transactions,
-			       struct mad_transaction *transaction,
-			       const struct mad_message *message)
+static void send_to_place(struct mad_transactions *transactions,
+			  struct mad_transaction *transaction, const struct mad_address *place)
 {
-	struct mad_address place = transaction->request.address;
-
-	if (!mad_is_redirected(message))
-		return false;
-	if (is_repeated_redirection(transaction, message))
-		return true;
-	if (!transaction->redirects_left || !find_place(transactions, message, &place))
-		return false;
-	transaction->redirected_by[MAD_REDIRECTS_MAX - transaction->redirects_left] =
-		message->address.lid;
-	transaction->request.address = place;
-	transaction->redirects_left--;
+	transaction->request.address = *place;
 	transaction->tries_left = transaction->tries;
 	transaction->sent_count = 0;
 	transaction->copies_left = 0;
 	transactions->redirect_count++;
 	list_remove(&transaction->link);
 	list_append(&transactions->to_send, &transaction->link);
+}
+
+static uint32_t path_number(const struct mad_transaction *transaction)
+{
+	return (uint32_t)transaction->transaction_id;
+}
+
+static struct mad_message *redirection_of(const struct mad_transactions *transactions,
+					  const struct mad_transaction *transaction)
+{
+	return &transactions->redirections[transaction - transactions->places];
+}
+
+static void await_path(struct mad_transactions *transactions, struct mad_transaction *transaction,
+		       const struct mad_message *redirection)
+{
+	transaction->awaits_path = true;
+	*redirection_of(transactions, transaction) = *redirection;
+	list_remove(&transaction->link);
+	list_append(&transactions->pathless, &transaction->link);
+}
+
+/* Sends the request to the place that the response names, once its path is known. If that place
+ * can't be reached, or after too many redirections, the requester gets the response. */
+static bool follow_redirection(struct mad_transactions *transactions,
+			       struct mad_transaction *transaction,
+			       const struct mad_message *message)
+{
+	struct mad_address place = transaction->request.address;
+	enum place_search search;
+
+	if (!mad_is_redirected(message))
+		return false;
+	if (transaction->awaits_path || is_repeated_redirection(transaction, message))
+		return true;
+	if (!transaction->redirects_left) {
+		transactions->redirect_loop_count++;
+		return false;
+	}
+	search = find_place(transactions, path_number(transaction), message, &place);
+	if (search == PLACE_UNREACHABLE)
+		return false;
+	transaction->redirected_by[MAD_REDIRECTS_MAX - transaction->redirects_left] =
+		message->address.lid;
+	transaction->redirects_left--;
+	if (search == PLACE_FOUND)
+		send_to_place(transactions, transaction, &place);
+	else
+		await_path(transactions, transaction, message);
 	return true;
 }
 
@@ -268,6 +333,14 @@ static struct mad_transaction *find_answered(struct mad_transactions *transactio
 	return transaction;
 }
 
+static void end_with_answer(struct mad_transactions *transactions,
+			    struct mad_transaction *transaction, struct mad_purpose *ret_purpose)
+{
+	*ret_purpose = transaction->purpose;
+	transactions->place = transaction->request.address;
+	finish(transactions, transaction);
+}
+
 bool mad_transactions_receive(struct mad_transactions *transactions,
 			      const struct mad_message *message, struct mad_purpose *ret_purpose)
 {
@@ -275,8 +348,7 @@ bool mad_transactions_receive(struct mad_transactions *transactions,
 
 	if (!transaction)
 		return false;
-	*ret_purpose = transaction->purpose;
-	finish(transactions, transaction);
+	end_with_answer(transactions, transaction, ret_purpose);
 	return true;
 }
 
@@ -294,8 +366,34 @@ bool mad_transactions_receive_timed(struct mad_transactions *transactions, time_
 		answer_time_learn(&transactions->answer_time, now - transaction->sent_at);
 	else
 		transactions->repeated_answer_count++;
-	*ret_purpose = transaction->purpose;
-	finish(transactions, transaction);
+	end_with_answer(transactions, transaction, ret_purpose);
+	return true;
+}
+
+bool mad_transactions_take_path(struct mad_transactions *transactions, uint32_t number,
+				const struct mad_path *path, struct mad_purpose *ret_purpose,
+				struct mad_message *ret_redirection)
+{
+	struct mad_transaction *transaction =
+		&transactions->places[number & ((1u << PLACE_BITS) - 1)];
+	const struct mad_message *redirection;
+	struct mad_address place;
+	struct class_port_info info;
+
+	/* The request may have been cancelled in the meantime. */
+	if ((number & ((1u << PLACE_BITS) - 1)) >= transactions->options.requests_max ||
+	    !transaction->awaits_path || path_number(transaction) != number)
+		return false;
+	transaction->awaits_path = false;
+	redirection = redirection_of(transactions, transaction);
+	place = transaction->request.address;
+	if (path && read_redirection(&transactions->options, redirection, &info) &&
+	    mad_redirect_apply_path(&info, path, &place)) {
+		send_to_place(transactions, transaction, &place);
+		return false;
+	}
+	*ret_redirection = *redirection;
+	end_with_answer(transactions, transaction, ret_purpose);
 	return true;
 }
 
@@ -316,7 +414,7 @@ void mad_transactions_hold(struct mad_transactions *transactions,
 {
 	struct mad_transaction *transaction = find(transactions, part_of_answer);
 
-	if (!transaction)
+	if (!transaction || transaction->awaits_path)
 		return;
 	list_remove(&transaction->link);
 	transaction->deadline = until;

@@ -4,7 +4,8 @@
  * (management 1.5).
  *
  * requests_max limits the requests under way. Callers ask mad_transactions_has_room()
- * before they make the next one. Nothing is allocated after init.
+ * before they make the next one. Nothing is allocated after init, but with ask_path once room for
+ * redirections.
  */
 #ifndef SOFTIB_MGMT_MAD_TRANSACTIONS_H
 #define SOFTIB_MGMT_MAD_TRANSACTIONS_H
@@ -35,6 +36,9 @@ struct mad_transactions_options {
 	/* Optional: finds a path to the GID to which a request is redirected, if one is known at
 	 * once. */
 	bool (*find_path)(void *context, const struct gid *gid, struct mad_path *ret_path);
+	/* Optional: asks for a path that is not known at once. The request waits until
+	 * mad_transactions_take_path() gets the path with this number. false: it can't ask. */
+	bool (*ask_path)(void *context, const struct gid *gid, uint32_t number);
 	/* Optional: finds the port's own key of the partition, full or limited. A request is not
 	 * redirected into a partition without one. */
 	bool (*own_pkey)(void *context, uint16_t pkey, uint16_t *ret_own);
@@ -70,9 +74,11 @@ struct mad_transactions {
 	struct mad_transactions_options options;
 	struct mad_transaction *places;
 	struct list free;
-	struct list to_send; /* new requests, and those whose try timed out */
-	struct list on_wire; /* sorted by deadline */
-	struct list failed;  /* out of tries; the owner has not taken them yet */
+	struct list to_send;		  /* new requests, and those whose try timed out */
+	struct list on_wire;		  /* sorted by deadline */
+	struct list pathless;		  /* redirected to a GID whose path has been asked for */
+	struct mad_message *redirections; /* of those, by place; NULL: there was none yet */
+	struct list failed;		  /* out of tries; the owner has not taken them yet */
 	unsigned busy_count;
 	uint32_t sequence;
 	enum mad_pace pace; /* of requests sent from now on */
@@ -80,6 +86,9 @@ struct mad_transactions {
 	uint64_t repeated_answer_count; /* requests answered after a repetition */
 	uint64_t retry_count;		/* for statistics */
 	uint64_t redirect_count;
+	uint64_t redirect_loop_count; /* requests that were redirected too many times */
+	/* Where the last request that got a response had been sent: it may have been redirected. */
+	struct mad_address place;
 };
 
 MUST_USE int mad_transactions_init(struct mad_transactions *transactions,
@@ -100,8 +109,8 @@ void mad_transactions_send_with_retries(struct mad_transactions *transactions,
 
 /* Whether the message answers one of our requests, which then ends. Late, repeated and foreign
  * responses do not. Nor does a redirection: the request follows it if it names a LID, or a GID
- * whose path is known. Nor does the status busy while there are tries left: the next one comes
- * after the timeout. */
+ * whose path is known or can be asked for. Nor does the status busy while there are tries left: the
+ * next one comes after the timeout. */
 MUST_USE bool mad_transactions_receive(struct mad_transactions *transactions,
 				       const struct mad_message *message,
 				       struct mad_purpose *ret_purpose);
@@ -116,6 +125,13 @@ MUST_USE bool mad_transactions_receive_timed(struct mad_transactions *transactio
  * time. */
 void mad_transactions_hold(struct mad_transactions *transactions,
 			   const struct mad_message *part_of_answer, time_ns until);
+
+/* The path that ask_path asked for with this number; NULL: there is none. True: the request does
+ * not follow the redirection, so that is its response. */
+MUST_USE bool mad_transactions_take_path(struct mad_transactions *transactions, uint32_t number,
+					 const struct mad_path *path,
+					 struct mad_purpose *ret_purpose,
+					 struct mad_message *ret_redirection);
 
 /* First handles the tries that timed out: they are sent again or fail. */
 unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_ns now,

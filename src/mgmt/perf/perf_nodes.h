@@ -29,7 +29,6 @@ struct perf_node {
 	enum perf_agent_state agent;
 	bool is_silent;	 /* did not answer in this sweep */
 	bool was_silent; /* in the sweep before */
-	unsigned redirects_left;
 	uint16_t capability_mask;
 	uint32_t capability_mask2;
 	struct perf_sources sources;

@@ -62,8 +62,6 @@ static void send(struct perf_manager *manager, struct perf_port *port, unsigned 
 
 void perf_request_agent(struct perf_manager *manager, struct perf_node *node)
 {
-	if (!node->is_redirected)
-		node->redirects_left = MAD_REDIRECTS_MAX;
 	send(manager, first_port(manager, node), REQUEST_CLASS_PORT_INFO, MAD_GET,
 	     ATTRIBUTE_CLASS_PORT_INFO, NULL);
 }
@@ -138,12 +136,10 @@ void perf_request_sample(struct perf_manager *manager, struct perf_port *port)
 bool perf_requests_find_path(void *context, const struct gid *gid, struct mad_path *ret_path)
 {
 	const struct perf_manager *manager = context;
-	uint16_t lid = perf_nodes_lid_of(&manager->nodes, gid_guid(gid));
 
-	if (!lid || gid_prefix(gid) != gid_prefix(&manager->port.gid))
-		return false;
-	*ret_path = (struct mad_path){.lid = lid, .sl = manager->port.sm_sl};
-	return true;
+	return mad_path_within_subnet(gid, &manager->port.gid,
+				      perf_nodes_lid_of(&manager->nodes, gid_guid(gid)),
+				      manager->port.sm_sl, ret_path);
 }
 
 /* The agent has moved, or there is none here any more: its place and capabilities are asked for
@@ -172,29 +168,15 @@ static void refuse(struct perf_manager *manager, time_ns now, struct perf_port *
 	port->is_failed = true;
 }
 
-/* Get(ClassPortInfo) names the redirected place with status 0 (management 1.6). */
-static bool follow_redirection(struct perf_manager *manager, struct perf_port *port,
-			       const struct class_port_info *info)
+/* Where the agent answered: at the node's own GSI, or at a place that it redirects to. */
+static void take_place(struct perf_manager *manager, const struct perf_port *port)
 {
+	const struct mad_address *place = &manager->transactions.place;
 	struct perf_node *node = port->node;
-	struct mad_address place = address_of(manager, port);
-	struct gid gid = gid_from(info->redirect_gid_prefix, info->redirect_gid_guid);
-	struct mad_path path;
 
-	if (!node->redirects_left)
-		return false;
-	if (mad_redirect_needs_path(info)) {
-		if (!perf_requests_find_path(manager, &gid, &path) ||
-		    !mad_redirect_apply_path(info, &path, &place))
-			return false;
-	} else if (!mad_redirect_apply(info, &place)) {
-		return false;
-	}
-	node->redirects_left--;
-	node->is_redirected = true;
-	node->place = place;
-	perf_request_agent(manager, node);
-	return true;
+	node->is_redirected = place->lid != port->lid || place->qpn != QPN_GSI ||
+			      place->qkey != QKEY_GSI || place->pkey != manager->port.pkey;
+	node->place = *place;
 }
 
 static void take_agent(struct perf_manager *manager, time_ns now, struct perf_port *port,
@@ -204,13 +186,12 @@ static void take_agent(struct perf_manager *manager, time_ns now, struct perf_po
 	struct class_port_info info;
 
 	class_port_info_decode(message->bytes + PERFORMANCE_DATA_OFFSET, &info);
-	if (info.redirect_lid || info.redirect_gid_guid) {
-		if (!follow_redirection(manager, port, &info)) {
-			node->agent = PERF_AGENT_ABSENT;
-			refuse(manager, now, port, MAD_STATUS_REDIRECT);
-		}
+	if (mad_is_redirected(message)) {
+		node->agent = PERF_AGENT_ABSENT;
+		refuse(manager, now, port, MAD_STATUS_REDIRECT);
 		return;
 	}
+	take_place(manager, port);
 	node->agent = PERF_AGENT_KNOWN;
 	node->capability_mask = info.capability_mask;
 	node->capability_mask2 = info.capability_mask2;

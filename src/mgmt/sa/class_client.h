@@ -36,6 +36,7 @@ struct class_client_result {
 	struct mad_purpose purpose;
 	enum class_client_outcome outcome;
 	bool is_loop;		    /* CLASS_CLIENT_REDIRECTED: too many times */
+	struct mad_address place;   /* where the request was last sent to, if it had a response */
 	struct mad_message message; /* the last response; the request if there was none */
 };
 
@@ -45,6 +46,8 @@ struct class_client {
 	struct list exchanges; /* under way */
 	struct list results;
 	unsigned exchange_count;
+	bool (*own_pkey)(void *context, uint16_t pkey, uint16_t *ret_own);
+	void *context;
 };
 
 MUST_USE int class_client_init(struct class_client *client,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "mgmt/sa/redirect_path.h"
 #include "wire/class_port_info.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
@@ -233,14 +234,9 @@ void sa_client_cancel(struct sa_client *client, const void *subject)
 static void path_is_known(struct sa_client *client, struct exchange *question)
 {
 	struct exchange *exchange = question->redirected;
-	struct path_record record;
-
-	path_record_decode(question->result.data, &record);
-
-	const struct mad_path path = {
-		.lid = record.dlid, .sl = record.sl, .hop_limit = record.hop_limit};
+	struct mad_path path;
 	bool is_known =
-		question->result.outcome == SA_CLIENT_ANSWERED &&
+		redirect_path_read(&question->result, &path) &&
 		mad_redirect_apply_path(&exchange->redirect, &path, &exchange->request.address);
 
 	list_remove(&question->link);
@@ -261,17 +257,14 @@ static void path_is_known(struct sa_client *client, struct exchange *question)
 static bool ask_for_place(struct sa_client *client, struct exchange *exchange,
 			  const struct mad_message *message)
 {
-	struct path_record wanted = {.sgid_prefix = gid_prefix(&client->own_gid),
-				     .sgid_guid = gid_guid(&client->own_gid)};
+	struct gid gid;
 
 	mad_redirect_read(message, &exchange->redirect);
-	if (!wanted.sgid_guid || exchange->redirected || !exchange->redirects_left ||
-	    !mad_redirect_needs_path(&exchange->redirect))
-		return false;
-	wanted.dgid_prefix = exchange->redirect.redirect_gid_prefix;
-	wanted.dgid_guid = exchange->redirect.redirect_gid_guid;
-	if (sa_client_query_path(client, &wanted, SA_COMPONENT(PR_SGID) | SA_COMPONENT(PR_DGID),
-				 (struct mad_purpose){.subject = exchange}) != 0)
+	gid = gid_from(exchange->redirect.redirect_gid_prefix,
+		       exchange->redirect.redirect_gid_guid);
+	if (exchange->redirected || !exchange->redirects_left ||
+	    !mad_redirect_needs_path(&exchange->redirect) ||
+	    !redirect_path_ask(client, &gid, (struct mad_purpose){.subject = exchange}))
 		return false;
 	exchange_of(client->waiting.previous)->redirected = exchange;
 	exchange->redirects_left--;

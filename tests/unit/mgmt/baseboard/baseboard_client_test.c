@@ -9,8 +9,9 @@
 #include <cmocka.h>
 #include "base/bytes.h"
 #include "mgmt/baseboard/baseboard_client.h"
+#include "wire/class_port_info.h"
 
-enum { KEY = 0x99, AGENT = 0x77 };
+enum { KEY = 0x99, AGENT = 0x77, SA_AGENT = 0x78 };
 
 static struct baseboard_client client;
 static struct mad_message sent;
@@ -18,11 +19,13 @@ static time_ns now;
 
 static int setup(void **state)
 {
+	const struct class_client_options options = {.agent_number = AGENT,
+						     .sa_agent_number = SA_AGENT};
 	const struct mad_address node = {.lid = 5, .qpn = 1};
 
 	(void)state;
 	now = 1000;
-	return baseboard_client_init(&client, AGENT, &node, KEY);
+	return baseboard_client_init(&client, &options, &node, KEY);
 }
 
 static int teardown(void **state)
@@ -32,8 +35,26 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Answers the Get(ClassPortInfo). */
+static void answer_place(const struct class_port_info *place)
+{
+	struct mad_message message = sent;
+
+	assert_int_equal(sent.bytes[3], MAD_GET);
+	assert_int_equal(get_be16(sent.bytes + 16), ATTRIBUTE_CLASS_PORT_INFO);
+	message.bytes[3] = MAD_GET_RESPONSE;
+	class_port_info_encode(place, message.bytes + BASEBOARD_DATA_OFFSET);
+	baseboard_client_receive(&client, now, &message);
+}
+
+/* The next request, once the node has said that it does not redirect the class. */
 static unsigned transmit(void)
 {
+	unsigned count = baseboard_client_transmit(&client, now, 1, &sent);
+
+	if (!count || client.is_placed)
+		return count;
+	answer_place(&(struct class_port_info){0});
 	return baseboard_client_transmit(&client, now, 1, &sent);
 }
 
@@ -137,7 +158,7 @@ static void test_silence_ends_all_requests(void **state)
 	baseboard_client_add_command(&client, COMMAND_RESET_IBML, NULL, 0);
 	baseboard_client_add_command(&client, COMMAND_RESET_IBML, NULL, 0);
 	while (!baseboard_client_is_done(&client)) {
-		tries += transmit();
+		tries += baseboard_client_transmit(&client, now, 1, &sent);
 		assert_true(tries <= MAD_TRIES_DEFAULT);
 		now = time_earlier(now + SECONDS(1), baseboard_client_deadline(&client));
 	}
@@ -164,6 +185,44 @@ static void test_bad_answer_is_an_error(void **state)
 	}
 }
 
+/* A node does not redirect commands, so the client finds the place first. */
+static void test_commands_go_where_the_class_is_redirected(void **state)
+{
+	const struct class_port_info place = {
+		.redirect_lid = 9, .redirect_qpn = 0x20, .redirect_qkey = 0x1111};
+
+	(void)state;
+	baseboard_client_add_command(&client, COMMAND_RESET_IBML, NULL, 0);
+	baseboard_client_add(&client, MAD_GET, ATTRIBUTE_BKEY_INFO, NULL, 0);
+	assert_int_equal(baseboard_client_transmit(&client, now, 1, &sent), 1);
+	assert_int_equal(sent.address.lid, 5);
+	answer_place(&place);
+	assert_int_equal(transmit(), 1);
+	assert_int_equal(sent.bytes[3], MAD_SEND);
+	assert_int_equal(sent.address.lid, 9);
+	assert_int_equal(sent.address.qpn, 0x20);
+	assert_int_equal(sent.address.qkey, 0x1111);
+	answer((uint8_t *)"\0", 1);
+	assert_int_equal(transmit(), 1);
+	assert_int_equal(get_be16(sent.bytes + 16), ATTRIBUTE_BKEY_INFO);
+	assert_int_equal(sent.address.lid, 9);
+}
+
+/* The client has no SA here. */
+static void test_redirection_to_nowhere_ends_all_requests(void **state)
+{
+	const struct class_port_info place = {.redirect_gid_guid = 9};
+
+	(void)state;
+	baseboard_client_add_command(&client, COMMAND_RESET_IBML, NULL, 0);
+	baseboard_client_add_command(&client, COMMAND_RESET_IBML, NULL, 0);
+	assert_int_equal(baseboard_client_transmit(&client, now, 1, &sent), 1);
+	answer_place(&place);
+	assert_true(baseboard_client_is_done(&client));
+	assert_int_equal(client.requests[0].outcome, BASEBOARD_REDIRECTED);
+	assert_int_equal(client.requests[1].outcome, BASEBOARD_REDIRECTED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +233,8 @@ int main(void)
 		TEST(test_memory_that_stays_busy_ends_the_request),
 		TEST(test_silence_ends_all_requests),
 		TEST(test_bad_answer_is_an_error),
+		TEST(test_commands_go_where_the_class_is_redirected),
+		TEST(test_redirection_to_nowhere_ends_all_requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -383,12 +383,41 @@ static void test_flood_of_traps_is_bounded(void **state)
 	assert_int_equal(count, BASEBOARD_OUTBOX_MAX);
 }
 
+/* The manager knows the LID of the GID, so it needs no question to the SA. */
+static void test_redirection_to_a_gid_is_followed_by_the_table(void **state)
+{
+	const struct class_port_info place = {.redirect_gid_prefix = 0xfe80000000000000,
+					      .redirect_gid_guid = 0x50,
+					      .redirect_qpn = 7};
+	const struct class_port_info unknown = {.redirect_gid_prefix = 0xfe80000000000000,
+						.redirect_gid_guid = 0x51,
+						.redirect_qpn = 7};
+	struct mad_message answer;
+
+	(void)state;
+	sweep();
+	expect_request(MAD_GET, ATTRIBUTE_BKEY_INFO, KEY);
+	answer = sent;
+	answer.bytes[3] = MAD_GET_RESPONSE;
+	put_be16(answer.bytes + 4, MAD_STATUS_REDIRECT);
+	put_be16(answer.bytes + 16, ATTRIBUTE_CLASS_PORT_INFO);
+	class_port_info_encode(&place, answer.bytes + BASEBOARD_DATA_OFFSET);
+	baseboard_manager_receive(&manager, now, &answer);
+	expect_request(MAD_GET, ATTRIBUTE_BKEY_INFO, KEY);
+	assert_int_equal(sent.address.qpn, 7);
+	class_port_info_encode(&unknown, answer.bytes + BASEBOARD_DATA_OFFSET);
+	baseboard_manager_receive(&manager, now, &answer);
+	expect_quiet();
+	assert_int_equal(baseboard_manager_count(&manager, MANAGED_SILENT), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 		TEST(test_free_port_gets_address_and_key),
 		TEST(test_answer_to_set_tells_whether_port_took_the_key),
+		TEST(test_redirection_to_a_gid_is_followed_by_the_table),
 		TEST(test_key_of_another_manager_is_left_alone),
 		TEST(test_key_that_can_be_read_is_taken_over),
 		TEST(test_silent_port_is_asked_again_later),

@@ -19,7 +19,7 @@ static time_ns now;
 
 static int set_up(void **state)
 {
-	const struct mad_transactions_options options = {.agent_number = 5, .tries = 2};
+	const struct class_client_options options = {.agent_number = 5, .tries = 2};
 	const struct mad_address address = {.lid = 9, .qpn = QPN_GSI};
 
 	(void)state;

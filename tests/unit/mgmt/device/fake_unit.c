@@ -105,7 +105,13 @@ void fake_unit_answer(struct fake_unit *unit, const struct mad_message *request,
 	assert_true(mad_header_decode(request->bytes, MAD_BYTES, &header));
 	assert_int_equal(header.management_class, MAD_CLASS_DEVICE);
 	memset(ret_answer->bytes + DEVICE_DATA_OFFSET, 0, DEVICE_DATA_BYTES);
-	header.status = show(unit, &header, ret_answer->bytes + DEVICE_DATA_OFFSET);
+	if (unit->redirect) {
+		header.attribute_id = ATTRIBUTE_CLASS_PORT_INFO;
+		header.status = MAD_STATUS_REDIRECT;
+		class_port_info_encode(unit->redirect, ret_answer->bytes + DEVICE_DATA_OFFSET);
+	} else {
+		header.status = show(unit, &header, ret_answer->bytes + DEVICE_DATA_OFFSET);
+	}
 	header.method = MAD_GET_RESPONSE;
 	mad_header_encode(&header, ret_answer->bytes);
 	unit->request_count++;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include "mgmt/mad/mad_message.h"
+#include "wire/class_port_info.h"
 #include "wire/device_management.h"
 
 struct fake_controller {
@@ -23,7 +24,8 @@ struct fake_unit {
 	uint8_t slot_states[IO_SLOTS_MAX + 1];
 	struct fake_controller controllers[IO_SLOTS_MAX + 1];
 	uint16_t info_status;
-	unsigned changes_after; /* requests; 0: never changes */
+	const struct class_port_info *redirect; /* NULL: it answers itself */
+	unsigned changes_after;			/* requests; 0: never changes */
 	unsigned request_count;
 };
 

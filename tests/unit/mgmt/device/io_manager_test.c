@@ -176,6 +176,52 @@ static void test_silent_unit_does_not_stop_the_scan(void **state)
 	assert_int_equal(found(4)->reader.controller_count, 1);
 }
 
+static struct class_port_info place_of(unsigned host, bool by_lid)
+{
+	struct class_port_info place = {.redirect_qpn = 1};
+
+	if (by_lid) {
+		place.redirect_lid = fixture_lid(&fixture, host);
+		return place;
+	}
+	place.redirect_gid_prefix = GID_PREFIX_LINK_LOCAL;
+	place.redirect_gid_guid = fixture_port(&fixture, host)->guid;
+	return place;
+}
+
+static void test_redirected_unit_is_read_at_its_place(void **state)
+{
+	(void)state;
+	make_target(3);
+	fake_unit_plug(&units[4], 2, 5);
+	begin(1);
+	for (unsigned by_lid = 0; by_lid <= 1; by_lid++) {
+		const struct class_port_info place = place_of(4, by_lid);
+
+		units[3].redirect = &place;
+		assert_int_equal(io_manager_scan(&manager), 0);
+		scan();
+		assert_int_equal(manager.state, IO_SCAN_DONE);
+		assert_int_equal(found(3)->reader.state, UNIT_READER_DONE);
+		assert_int_equal(found(3)->reader.controller_count, 1);
+		assert_int_equal(found(3)->reader.controllers[0].service_count, 5);
+	}
+}
+
+static void test_redirection_without_a_path_is_a_refusal(void **state)
+{
+	const struct class_port_info place = {.redirect_gid_prefix = GID_PREFIX_LINK_LOCAL,
+					      .redirect_gid_guid = 0x999};
+
+	(void)state;
+	make_target(3);
+	units[3].redirect = &place;
+	begin(1);
+	scan();
+	assert_int_equal(manager.state, IO_SCAN_DONE);
+	assert_int_equal(found(3)->reader.state, UNIT_READER_REFUSED);
+}
+
 static void test_unit_without_a_common_partition_is_unreachable(void **state)
 {
 	static const uint16_t other[] = {0x8001};
@@ -237,6 +283,8 @@ int main(void)
 		TEST(test_subnet_without_units),
 		TEST(test_subnet_without_sa),
 		TEST(test_silent_unit_does_not_stop_the_scan),
+		TEST(test_redirected_unit_is_read_at_its_place),
+		TEST(test_redirection_without_a_path_is_a_refusal),
 		TEST(test_unit_without_a_common_partition_is_unreachable),
 		TEST(test_full_units_are_read_with_bounded_requests),
 		TEST(test_second_scan_forgets_the_first),

@@ -36,6 +36,57 @@ static void test_subnet_management_is_never_redirected(void **state)
 	assert_false(mad_is_redirected(&answer));
 }
 
+/* Get(ClassPortInfo) gets the other place with status 0. An agent may write its own place. */
+static void test_class_port_info_of_another_place_is_a_redirection(void **state)
+{
+	static const struct {
+		struct class_port_info info;
+		bool is_redirected;
+	} cases[] = {
+		{{0}, false},
+		{{.redirect_qpn = 1}, false},
+		{{.redirect_lid = 5, .redirect_qpn = 1}, false},
+		{{.redirect_lid = 5}, false},
+		{{.redirect_lid = 5, .redirect_gid_guid = 7, .redirect_qpn = 1}, false},
+		{{.redirect_lid = 5, .redirect_qpn = 0x20}, true},
+		{{.redirect_lid = 6, .redirect_qpn = 1}, true},
+		{{.redirect_gid_guid = 7, .redirect_qpn = 1}, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct mad_message answer = {
+			.address = {.lid = 5, .qpn = 1},
+			.bytes = {1, MAD_CLASS_DEVICE, 1,
+				  MAD_GET_RESPONSE, [17] = ATTRIBUTE_CLASS_PORT_INFO}};
+
+		class_port_info_encode(&cases[i].info, answer.bytes + 64);
+		assert_int_equal(mad_is_redirected(&answer), cases[i].is_redirected);
+		/* The same bytes in a request, or in another attribute, are none. */
+		answer.bytes[3] = MAD_GET;
+		assert_false(mad_is_redirected(&answer));
+		answer.bytes[3] = MAD_GET_RESPONSE;
+		answer.bytes[17] = 0x10;
+		assert_false(mad_is_redirected(&answer));
+	}
+}
+
+static void test_path_within_the_subnet_needs_a_lid_and_the_prefix(void **state)
+{
+	const struct gid own = gid_from(0xfe80000000000001, 2),
+			 near = gid_from(0xfe80000000000001, 3),
+			 far = gid_from(0xfe80000000000002, 3);
+	struct mad_path path;
+
+	(void)state;
+	assert_true(mad_path_within_subnet(&near, &own, 7, 3, &path));
+	assert_int_equal(path.lid, 7);
+	assert_int_equal(path.sl, 3);
+	assert_int_equal(path.hop_limit, 0);
+	assert_false(mad_path_within_subnet(&near, &own, 0, 3, &path));
+	assert_false(mad_path_within_subnet(&far, &own, 7, 3, &path));
+}
+
 static const struct mad_address before = {.lid = 5,
 					  .sl = 2,
 					  .qpn = 1,
@@ -146,6 +197,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_data_offsets_are_those_of_the_classes),
 		cmocka_unit_test(test_subnet_management_is_never_redirected),
+		cmocka_unit_test(test_class_port_info_of_another_place_is_a_redirection),
+		cmocka_unit_test(test_path_within_the_subnet_needs_a_lid_and_the_prefix),
 		cmocka_unit_test(test_a_place_needs_a_lid_or_a_gid),
 		cmocka_unit_test(test_a_lid_alone_or_with_any_other_field_is_a_place),
 		cmocka_unit_test(test_a_gid_alone_is_reached_by_its_path),

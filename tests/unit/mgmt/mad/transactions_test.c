@@ -257,6 +257,7 @@ static void test_endless_redirection_becomes_the_answer(void **state)
 		is_answered = mad_transactions_receive(&transactions, &answer, &purpose);
 	}
 	assert_int_equal(sent, 1 + MAD_REDIRECTS_MAX);
+	assert_int_equal(transactions.redirect_loop_count, 1);
 }
 
 /* The network may deliver a response twice. */
@@ -390,6 +391,97 @@ static void test_redirection_by_gid_follows_a_known_path(void **state)
 	answer = redirection(&out[0], 0);
 	class_port_info_encode(&info, answer.bytes + 64);
 	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
+}
+
+static unsigned asked_count;
+static uint32_t asked_number;
+
+static bool ask_path(void *context, const struct gid *gid, uint32_t number)
+{
+	asked_count += context == &transactions;
+	asked_number = number;
+	return gid_guid(gid) != 10;
+}
+
+/* Sends a request, which gets redirected to this GUID. */
+static struct mad_message redirect_to_guid(uint64_t guid)
+{
+	const struct class_port_info info = {.redirect_gid_guid = guid, .redirect_qpn = 1};
+	struct mad_message gmp = request, answer;
+
+	asked_count = 0;
+	gmp.bytes[1] = MAD_CLASS_PERFORMANCE;
+	gmp.address.lid = 4;
+	transactions.options.ask_path = ask_path;
+	transactions.options.context = &transactions;
+	mad_transactions_send(&transactions, &gmp, (struct mad_purpose){.detail = 9});
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+	answer = redirection(&out[0], 0);
+	class_port_info_encode(&info, answer.bytes + 64);
+	return answer;
+}
+
+static void test_redirection_by_gid_waits_for_the_path(void **state)
+{
+	const struct mad_path path = {.lid = 12, .sl = 1};
+	struct mad_message answer = redirect_to_guid(9), ended;
+	struct mad_purpose purpose;
+
+	(void)state;
+	assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_int_equal(asked_count, 1);
+	/* It neither times out nor follows a second copy, and a number of another request does
+	 * nothing. */
+	assert_int_equal(mad_transactions_deadline(&transactions), TIME_NEVER);
+	assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_int_equal(asked_count, 1);
+	assert_int_equal(mad_transactions_transmit(&transactions, SECONDS(9), 8, out), 0);
+	assert_false(mad_transactions_take_path(&transactions, asked_number + (1 << 10), &path,
+						&purpose, &ended));
+	assert_false(mad_transactions_take_path(&transactions, 999, &path, &purpose, &ended));
+	assert_int_equal(mad_transactions_deadline(&transactions), TIME_NEVER);
+	assert_false(
+		mad_transactions_take_path(&transactions, asked_number, &path, &purpose, &ended));
+	assert_int_equal(mad_transactions_transmit(&transactions, SECONDS(9), 8, out), 1);
+	assert_int_equal(out[0].address.lid, 12);
+	assert_int_equal(out[0].address.sl, 1);
+	answer = answer_to(&out[0]);
+	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_int_equal(purpose.detail, 9);
+	assert_int_equal(transactions.place.lid, 12);
+	/* The path comes a second time. */
+	assert_false(
+		mad_transactions_take_path(&transactions, asked_number, NULL, &purpose, &ended));
+	assert_true(mad_transactions_is_idle(&transactions));
+}
+
+static void test_redirection_without_a_path_is_the_answer(void **state)
+{
+	const struct mad_path nowhere = {0};
+	const struct mad_path *paths[] = {NULL, &nowhere};
+	struct mad_message answer, ended;
+	struct mad_purpose purpose;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(paths); i++) {
+		answer = redirect_to_guid(9);
+		assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+		assert_true(mad_transactions_take_path(&transactions, asked_number, paths[i],
+						       &purpose, &ended));
+		assert_int_equal(purpose.detail, 9);
+		assert_memory_equal(ended.bytes, answer.bytes, MAD_BYTES);
+		assert_int_equal(transactions.place.lid, 4);
+		assert_true(mad_transactions_is_idle(&transactions));
+	}
+	/* The owner can't ask. */
+	answer = redirect_to_guid(10);
+	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
+	/* A cancelled request does not come back with its path. */
+	answer = redirect_to_guid(9);
+	assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+	mad_transactions_cancel_all(&transactions);
+	assert_false(
+		mad_transactions_take_path(&transactions, asked_number, NULL, &purpose, &ended));
 }
 
 /* Sends one request and answers it after this time, from which the pace is computed. */
@@ -541,6 +633,8 @@ int main(void)
 		TEST(test_request_is_not_redirected_to_a_partition_without_the_port),
 		TEST(test_busy_is_the_answer_after_the_last_try_only),
 		TEST(test_redirection_by_gid_follows_a_known_path),
+		TEST(test_redirection_by_gid_waits_for_the_path),
+		TEST(test_redirection_without_a_path_is_the_answer),
 		TEST(test_eager_pace_repeats_soon_then_at_twice_the_distance),
 		TEST(test_eager_pace_is_steady_until_an_answer_has_come),
 		TEST(test_eager_pace_waits_as_long_as_answers_take),
