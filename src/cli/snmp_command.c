@@ -124,8 +124,9 @@ const struct subcommand subcommand_snmp = {
 		"  --node NODE=PORT    a UDP port that stands for this node, for any version of\n"
 		"                      SNMP; PORT 0: any\n"
 		"  --trap-sink 127.0.0.1:PORT\n"
-		"                      asks all nodes of the subnet for notifications, and passes\n"
-		"                      them on to a snmptrapd there\n"
+		"                      asks all nodes of the subnet, and those of other subnets that\n"
+		"                      --node names, for notifications, and passes them on to a\n"
+		"                      snmptrapd there\n"
 		"\n"
 		"The first lines of output are the UDP ports.\n",
 	.run = run_snmp,

@@ -32,6 +32,10 @@ enum {
 };
 
 #define PATH_TIME SECONDS(2)
+/* How often a node of another subnet gets the trap address, or is looked for. */
+#define TELL_TIME	  SECONDS(10)
+#define LOOK_TIME	  MILLISECONDS(20)
+#define UNKNOWN_NODE_TIME SECONDS(1)
 
 /* Whom the answer to a request is for. */
 struct pending_answer {
@@ -66,6 +70,9 @@ struct snmp_proxy {
 	struct pending_answer pending[PENDING_MAX];
 	struct list outgoing;
 	unsigned outgoing_count;
+	/* Of options->nodes: when the node gets the trap address, if it is of another subnet. */
+	time_ns tell_at[SNMP_PROXY_NODES_MAX];
+	bool is_looked_for[SNMP_PROXY_NODES_MAX]; /* its path */
 	bool is_announced;
 };
 
@@ -292,13 +299,19 @@ static void take_results(struct snmp_proxy *proxy, time_ns now)
 	struct sa_client_result result;
 
 	while (sa_client_take_result(&proxy->sa, &result)) {
-		if (result.purpose.subject == &proxy->trap_addresses)
+		if (snmp_trap_addresses_asked(&proxy->trap_addresses, &result))
 			snmp_trap_addresses_take(&proxy->trap_addresses, &result);
 		else
 			snmp_target_resolve(result.purpose.subject, &result,
 					    &proxy->targets.own_gid, now);
 		free(result.table);
 	}
+}
+
+/* Whether the path to this node of the options is not known yet, or was not looked for. */
+static bool is_unsettled(const struct snmp_proxy *proxy, unsigned index)
+{
+	return proxy->tell_at[index] == 0 || proxy->is_looked_for[index];
 }
 
 /* Once, so that its reader knows from when on notifications come. */
@@ -309,6 +322,9 @@ static void announce_notifications(struct snmp_proxy *proxy)
 	if (proxy->is_announced || addresses->lid_count ||
 	    !mad_transactions_is_idle(&addresses->transactions))
 		return;
+	for (unsigned i = 0; i < proxy->options->node_count; i++)
+		if (is_unsettled(proxy, i))
+			return;
 	proxy->is_announced = true;
 	printf("notifications of %zu ports\n", addresses->told_count);
 	fflush(stdout);
@@ -376,6 +392,31 @@ static void refresh_port(struct snmp_proxy *proxy)
 	sa_client_set_sa(&proxy->sa, sa_lid, sa_sl, PKEY_DEFAULT_FULL);
 }
 
+static time_ns tell_interval(const struct snmp_target *target)
+{
+	if (target->state == TARGET_KNOWN)
+		return TELL_TIME;
+	return target->state == TARGET_ASKED ? LOOK_TIME : UNKNOWN_NODE_TIME;
+}
+
+/* The SA's table has the nodes of its own subnet only; those of others are named by --node. */
+static void tell_other_subnets(struct snmp_proxy *proxy, time_ns now)
+{
+	for (unsigned i = 0; i < proxy->options->node_count; i++) {
+		const struct snmp_target *target;
+
+		if (now < proxy->tell_at[i])
+			continue;
+		target = snmp_targets_find(&proxy->targets, proxy->options->nodes[i].name, now);
+		proxy->is_looked_for[i] = target->state == TARGET_ASKED;
+		proxy->tell_at[i] = now + tell_interval(target);
+		/* Without room it is told the next time. */
+		if (target->state == TARGET_KNOWN && target->address.has_grh &&
+		    !snmp_trap_addresses_tell(&proxy->trap_addresses, &target->address))
+			continue;
+	}
+}
+
 static unsigned transmit(void *context, time_ns now, unsigned messages_max,
 			 struct mad_message ret_messages[])
 {
@@ -389,6 +430,8 @@ static unsigned transmit(void *context, time_ns now, unsigned messages_max,
 	if (proxy->options->has_trap_sink && now >= proxy->trap_addresses.next_at)
 		snmp_trap_addresses_run(&proxy->trap_addresses, now,
 					host_port_lid(&proxy->port.host));
+	if (proxy->options->has_trap_sink)
+		tell_other_subnets(proxy, now);
 	if (sa_client_deadline(&proxy->sa) <= now) {
 		refresh_port(proxy);
 		if (sa_client_transmit(&proxy->sa, now, 1, ret_messages))
@@ -412,10 +455,11 @@ static time_ns deadline(const void *context)
 		earliest = time_earlier(
 			earliest, request->target->state == TARGET_ASKED ? request->due_at : 0);
 	}
-	if (proxy->options->has_trap_sink)
-		earliest = time_earlier(earliest,
-					snmp_trap_addresses_deadline(&proxy->trap_addresses));
-	return earliest;
+	if (!proxy->options->has_trap_sink)
+		return earliest;
+	for (unsigned i = 0; i < proxy->options->node_count; i++)
+		earliest = time_earlier(earliest, proxy->tell_at[i]);
+	return time_earlier(earliest, snmp_trap_addresses_deadline(&proxy->trap_addresses));
 }
 
 static int open_socket(struct snmp_proxy *proxy, uint16_t port)
@@ -463,21 +507,6 @@ static bool open_sockets(struct snmp_proxy *proxy)
 	return true;
 }
 
-/* The port's first GID, from its text in sysfs. */
-static struct gid own_gid(const struct host_port *port)
-{
-	char path[512], text[64];
-	struct in6_addr address = {0};
-	struct gid gid;
-
-	snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s/ports/%u/gids/0", port->tree,
-		 port->adapter, port->port_number);
-	host_port_read_text(path, text, sizeof(text));
-	inet_pton(AF_INET6, text, &address);
-	memcpy(gid.bytes, &address, sizeof(gid.bytes));
-	return gid;
-}
-
 /* Notifications come unasked; answers come by their transaction id. */
 static int register_agents(struct snmp_proxy *proxy)
 {
@@ -501,7 +530,7 @@ static int register_agents(struct snmp_proxy *proxy)
 			       &(struct sa_client_options){.agent_number = identity.number});
 	if (error)
 		return error;
-	proxy->targets.own_gid = own_gid(&proxy->port.host);
+	proxy->targets.own_gid = host_port_gid(&proxy->port.host);
 	proxy->targets.sa = &proxy->sa;
 	sa_client_set_own_gid(&proxy->sa, &proxy->targets.own_gid);
 	error = snmp_trap_addresses_init(&proxy->trap_addresses, &proxy->sa, proxy->agent_number,

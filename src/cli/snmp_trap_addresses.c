@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include "base/bytes.h"
+#include "mgmt/sa/redirect_path.h"
 #include "wire/class_port_info.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
@@ -12,13 +13,25 @@
 #define REPEAT_TIME SECONDS(10)
 #define RETRY_TIME  SECONDS(1)
 
-enum { REQUESTS_MAX = 64 };
+enum { REQUESTS_MAX = 64, HOP_LIMIT_MAX = 255 };
+
+/* For a node that redirects the class. The subject tells the result from the table of nodes. */
+static bool ask_path(void *context, const struct gid *gid, uint32_t number)
+{
+	struct snmp_trap_addresses *addresses = context;
+
+	return redirect_path_ask(
+		addresses->sa, gid,
+		(struct mad_purpose){.subject = &addresses->transactions, .detail = number});
+}
 
 int snmp_trap_addresses_init(struct snmp_trap_addresses *addresses, struct sa_client *sa,
 			     uint32_t agent_number, const struct gid *own_gid)
 {
 	const struct mad_transactions_options options = {.requests_max = REQUESTS_MAX,
-							 .agent_number = agent_number};
+							 .agent_number = agent_number,
+							 .ask_path = ask_path,
+							 .context = addresses};
 
 	*addresses = (struct snmp_trap_addresses){.sa = sa, .own_gid = *own_gid};
 	return mad_transactions_init(&addresses->transactions, &options);
@@ -41,8 +54,14 @@ void snmp_trap_addresses_run(struct snmp_trap_addresses *addresses, time_ns now,
 		addresses->is_asking = true;
 }
 
-void snmp_trap_addresses_take(struct snmp_trap_addresses *addresses,
-			      const struct sa_client_result *result)
+bool snmp_trap_addresses_asked(const struct snmp_trap_addresses *addresses,
+			       const struct sa_client_result *result)
+{
+	return result->purpose.subject == addresses ||
+	       result->purpose.subject == &addresses->transactions;
+}
+
+static void take_nodes(struct snmp_trap_addresses *addresses, const struct sa_client_result *result)
 {
 	addresses->is_asking = false;
 	if (result->outcome != SA_CLIENT_ANSWERED || !result->record_count)
@@ -56,8 +75,22 @@ void snmp_trap_addresses_take(struct snmp_trap_addresses *addresses,
 			get_be16(result->table + i * result->record_bytes);
 }
 
-static void make_request(const struct snmp_trap_addresses *addresses, uint16_t lid,
-			 struct mad_message *ret_message)
+void snmp_trap_addresses_take(struct snmp_trap_addresses *addresses,
+			      const struct sa_client_result *result)
+{
+	struct mad_message redirection;
+	struct mad_purpose purpose;
+
+	if (result->purpose.subject == addresses)
+		take_nodes(addresses, result);
+	/* A node whose redirection leads nowhere is told again with all others. */
+	else if (redirect_path_take(&addresses->transactions, result, &purpose, &redirection))
+		return;
+}
+
+/* A node of another subnet gets our GID alone: our LID is none in its subnet. */
+static void make_request(const struct snmp_trap_addresses *addresses,
+			 const struct mad_address *node, struct mad_message *ret_message)
 {
 	const struct mad_header header = {
 		.base_version = MAD_BASE_VERSION,
@@ -69,17 +102,27 @@ static void make_request(const struct snmp_trap_addresses *addresses, uint16_t l
 	const struct class_port_info info = {
 		.trap_gid_prefix = gid_prefix(&addresses->own_gid),
 		.trap_gid_guid = gid_guid(&addresses->own_gid),
-		.trap_lid = addresses->own_lid,
+		.trap_lid = node->has_grh ? 0 : addresses->own_lid,
+		.trap_hop_limit = node->has_grh ? HOP_LIMIT_MAX : 0,
 		.trap_pkey = PKEY_DEFAULT_FULL,
 		.trap_qpn = QPN_GSI,
 		.trap_qkey = QKEY_GSI,
 	};
 
-	*ret_message = (struct mad_message){
-		.address = {
-			.lid = lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .pkey = PKEY_DEFAULT_FULL}};
+	*ret_message = (struct mad_message){.address = *node};
 	mad_header_encode(&header, ret_message->bytes);
 	class_port_info_encode(&info, ret_message->bytes + SNMP_DATA_OFFSET);
+}
+
+bool snmp_trap_addresses_tell(struct snmp_trap_addresses *addresses, const struct mad_address *node)
+{
+	struct mad_message request;
+
+	if (!mad_transactions_has_room(&addresses->transactions))
+		return false;
+	make_request(addresses, node, &request);
+	mad_transactions_send(&addresses->transactions, &request, (struct mad_purpose){0});
+	return true;
 }
 
 void snmp_trap_addresses_receive(struct snmp_trap_addresses *addresses,
@@ -88,7 +131,8 @@ void snmp_trap_addresses_receive(struct snmp_trap_addresses *addresses,
 	struct mad_purpose purpose;
 
 	if (mad_transactions_receive(&addresses->transactions, message, &purpose))
-		addresses->told_count++;
+		addresses->told_count +=
+			get_be16(message->bytes + MAD_STATUS_OFFSET) == MAD_STATUS_OK;
 }
 
 unsigned snmp_trap_addresses_transmit(struct snmp_trap_addresses *addresses, time_ns now,
@@ -99,12 +143,18 @@ unsigned snmp_trap_addresses_transmit(struct snmp_trap_addresses *addresses, tim
 	struct mad_message request;
 	unsigned count;
 
-	while (addresses->lid_count && mad_transactions_has_room(transactions)) {
-		make_request(addresses, addresses->lids[--addresses->lid_count], &request);
-		mad_transactions_send(transactions, &request, (struct mad_purpose){0});
+	while (addresses->lid_count) {
+		const struct mad_address node = {.lid = addresses->lids[addresses->lid_count - 1],
+						 .qpn = QPN_GSI,
+						 .qkey = QKEY_GSI,
+						 .pkey = PKEY_DEFAULT_FULL};
+
+		if (!snmp_trap_addresses_tell(addresses, &node))
+			break;
+		addresses->lid_count--;
 	}
 	count = mad_transactions_transmit(transactions, now, 1, ret_message);
-	/* A node that does not answer is asked again with all others. */
+	/* A node that does not answer is told again with all others. */
 	while (mad_transactions_take_failed(transactions, &purpose, &request))
 		continue;
 	return count;

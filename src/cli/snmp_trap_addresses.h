@@ -30,7 +30,12 @@ void snmp_trap_addresses_release(struct snmp_trap_addresses *addresses);
 
 /* own_lid: of the port now; 0: none yet. */
 void snmp_trap_addresses_run(struct snmp_trap_addresses *addresses, time_ns now, uint16_t own_lid);
-/* The result of the SA whose subject is this object. */
+/* A node of another subnet, which the SA's table does not have. false: no room now. */
+MUST_USE bool snmp_trap_addresses_tell(struct snmp_trap_addresses *addresses,
+				       const struct mad_address *node);
+/* Whether this object asked the SA for that. */
+bool snmp_trap_addresses_asked(const struct snmp_trap_addresses *addresses,
+			       const struct sa_client_result *result);
 void snmp_trap_addresses_take(struct snmp_trap_addresses *addresses,
 			      const struct sa_client_result *result);
 void snmp_trap_addresses_receive(struct snmp_trap_addresses *addresses,
