@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/line_limit.h"
 #include "base/list.h"
 #include "cli/fabric_client.h"
 #include "cli/mad_engine.h"
@@ -74,6 +75,7 @@ struct snmp_proxy {
 	time_ns tell_at[SNMP_PROXY_NODES_MAX];
 	bool is_looked_for[SNMP_PROXY_NODES_MAX]; /* its path */
 	bool is_announced;
+	struct line_limit error_limit;
 };
 
 static struct outgoing_request *outgoing_of(struct list *link)
@@ -197,6 +199,29 @@ static void remember(struct snmp_proxy *proxy, uint32_t sequence, int socket,
 	pending->community_bytes = envelope.community_bytes;
 }
 
+static void tell_dropped(struct snmp_proxy *proxy, const struct sockaddr_in *manager,
+			 const char *why, time_ns now)
+{
+	if (line_limit_admits(&proxy->error_limit, now))
+		fprintf(stderr, "softib snmp: a message of UDP port %u was dropped: %s\n",
+			ntohs(manager->sin_port), why);
+}
+
+static void pass_on(struct snmp_proxy *proxy, unsigned socket_index,
+		    const struct sockaddr_in *manager, const uint8_t *bytes, size_t byte_count,
+		    struct outgoing_request *request, time_ns now)
+{
+	if (++proxy->sequence == 0)
+		proxy->sequence = 1;
+	request->due_at = now + PATH_TIME;
+	request->message.transaction_id = (uint64_t)proxy->agent_number << 32 | proxy->sequence;
+	request->message.raddress = proxy->sequence;
+	request->message.direction = SNMP_TO_AGENT;
+	remember(proxy, proxy->sequence, proxy->sockets[socket_index], manager, bytes, byte_count);
+	list_append(&proxy->outgoing, &request->link);
+	proxy->outgoing_count++;
+}
+
 /* A message that is no SNMP, or for an unknown node, gets no answer, as from a host without an
  * agent. */
 static void take_datagram(struct snmp_proxy *proxy, unsigned socket_index,
@@ -204,28 +229,26 @@ static void take_datagram(struct snmp_proxy *proxy, unsigned socket_index,
 			  size_t byte_count, time_ns now)
 {
 	struct outgoing_request *request = NULL;
+	const char *trouble = NULL;
 
 	if (proxy->outgoing_count < OUTGOING_MAX)
 		request = calloc(1, sizeof(*request));
-	if (!request)
+	if (!request) {
+		tell_dropped(proxy, manager, "too many wait for their nodes", now);
 		return;
-	if (make_message(proxy, socket_index, bytes, byte_count, request)) {
-		request->target = snmp_targets_find(&proxy->targets, request->name, now);
-		if (request->target->state != TARGET_UNKNOWN) {
-			if (++proxy->sequence == 0)
-				proxy->sequence = 1;
-			request->due_at = now + PATH_TIME;
-			request->message.transaction_id =
-				(uint64_t)proxy->agent_number << 32 | proxy->sequence;
-			request->message.raddress = proxy->sequence;
-			request->message.direction = SNMP_TO_AGENT;
-			remember(proxy, proxy->sequence, proxy->sockets[socket_index], manager,
-				 bytes, byte_count);
-			list_append(&proxy->outgoing, &request->link);
-			proxy->outgoing_count++;
-			return;
-		}
 	}
+	if (!make_message(proxy, socket_index, bytes, byte_count, request)) {
+		trouble = "it is no SNMP message, or too long";
+	} else {
+		request->target = snmp_targets_find(&proxy->targets, request->name, now);
+		if (request->target->state == TARGET_UNKNOWN)
+			trouble = "there is no path to its node";
+	}
+	if (!trouble) {
+		pass_on(proxy, socket_index, manager, bytes, byte_count, request, now);
+		return;
+	}
+	tell_dropped(proxy, manager, trouble, now);
 	free(request->message.bytes);
 	free(request);
 }
@@ -554,6 +577,18 @@ static void release(struct snmp_proxy *proxy)
 	mad_engine_close(&proxy->port);
 }
 
+/* A message of a node, to this proxy. */
+static void dropped(void *context, time_ns now, const void *receiver,
+		    const struct mad_address *sender, enum snmp_drop reason)
+{
+	struct snmp_proxy *proxy = context;
+
+	(void)receiver;
+	if (line_limit_admits(&proxy->error_limit, now))
+		fprintf(stderr, "softib snmp: a message of LID %u was dropped: it %s\n",
+			sender->lid, snmp_drop_text(reason));
+}
+
 int snmp_proxy_run(const struct snmp_proxy_options *options)
 {
 	static struct snmp_proxy proxy;
@@ -562,6 +597,8 @@ int snmp_proxy_run(const struct snmp_proxy_options *options)
 	proxy.options = options;
 	list_init(&proxy.outgoing);
 	snmp_reassembly_init(&proxy.reassembly);
+	proxy.reassembly.dropped = dropped;
+	proxy.reassembly.context = &proxy;
 	proxy.targets.fabric = options->fabric;
 	proxy.targets.control = fabric_client_open(options->fabric);
 	if (proxy.targets.control < 0)

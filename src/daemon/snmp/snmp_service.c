@@ -12,7 +12,7 @@
 #include "wire/notice.h"
 #include "wire/pkey.h"
 
-enum { HOP_LIMIT_MAX_SENT = 255, SEGMENTS_PER_TURN = 256, LOG_LINES_PER_SECOND = 5 };
+enum { HOP_LIMIT_MAX_SENT = 255, SEGMENTS_PER_TURN = 256 };
 
 /* softib-snmpd answers within this time, or it is killed. */
 #define ANSWER_TIME SECONDS(5)
@@ -59,6 +59,19 @@ static void end_outgoing(struct snmp_service *service, struct outgoing_message *
 	free(outgoing);
 }
 
+static bool may_log_loss(struct snmp_service *service)
+{
+	return line_limit_admits(&service->loss_limit, service->core->loop.now);
+}
+
+static void log_lost(struct snmp_service *service, const struct port *port, const char *what,
+		     uint16_t lid, const char *why)
+{
+	if (may_log_loss(service))
+		log_line("SNMP: %s LID %u at %s:%u lost: it %s", what, lid, port->node->description,
+			 port->number, why);
+}
+
 /* Takes a copy of the bytes. */
 static void queue(struct snmp_service *service, struct port *port,
 		  const struct snmp_message *message, const uint8_t *bytes, size_t byte_count)
@@ -72,7 +85,8 @@ static void queue(struct snmp_service *service, struct port *port,
 	if (outgoing)
 		outgoing->message.bytes = malloc(byte_count);
 	if (!outgoing || !outgoing->message.bytes) {
-		service->lost_count++;
+		log_lost(service, port, "message to", message->address.lid,
+			 byte_count ? "came with too many others" : "is empty");
 		free(outgoing);
 		return;
 	}
@@ -100,7 +114,8 @@ static void answer(struct snmp_service *service, const struct pending_request *r
 		byte_count = envelope.pdu_bytes;
 	}
 	if (byte_count > SNMP_MESSAGE_BYTES_MAX) {
-		service->lost_count++;
+		log_lost(service, request->port, "answer to", message.address.lid,
+			 "is too long for the tunnel");
 		return;
 	}
 	queue(service, request->port, &message, bytes, byte_count);
@@ -165,16 +180,9 @@ static void send_notification(struct snmp_service *service, uint64_t node_guid,
 	}
 }
 
-/* Strangers can cause lines (a wrong password), so there are few per second. */
 static void log_text(struct snmp_service *service, const uint8_t *text, size_t byte_count)
 {
-	time_ns now = service->core->loop.now;
-
-	if (now >= service->log_until) {
-		service->log_until = now + SECONDS(1);
-		service->log_count = 0;
-	}
-	if (++service->log_count <= LOG_LINES_PER_SECOND)
+	if (line_limit_admits(&service->text_limit, service->core->loop.now))
 		log_line("softib-snmpd: %.*s", (int)byte_count, (const char *)text);
 }
 
@@ -224,8 +232,10 @@ static void send_event(struct snmp_service *service, struct node *node,
 						.node_guid = node->info.node_guid};
 
 	if (has_trap_address(service, node) &&
-	    !snmp_helper_send(&service->helper, &header, event, sizeof(*event)))
-		service->lost_count++;
+	    !snmp_helper_send(&service->helper, &header, event, sizeof(*event)) &&
+	    !service->helper.is_missing && may_log_loss(service))
+		log_line("SNMP: an event of %s lost: softib-snmpd does not take it",
+			 node->description);
 }
 
 static void link_changed(void *context, struct port *port, enum snmp_event_kind kind)
@@ -249,6 +259,13 @@ static void notice_raised(void *context, struct port *port, const struct notice 
 	send_event(context, port->node, &event);
 }
 
+static void dropped(void *context, time_ns now, const void *receiver,
+		    const struct mad_address *sender, enum snmp_drop reason)
+{
+	(void)now;
+	log_lost(context, receiver, "message of", sender->lid, snmp_drop_text(reason));
+}
+
 void snmp_service_init(struct snmp_service *service, struct daemon_core *core,
 		       struct mad_dispatch *mads, const char *config_path)
 {
@@ -258,6 +275,8 @@ void snmp_service_init(struct snmp_service *service, struct daemon_core *core,
 	*service = (struct snmp_service){.core = core, .mads = mads};
 	snmp_helper_init(&service->helper, &core->loop, &owner, config_path);
 	snmp_reassembly_init(&service->reassembly);
+	service->reassembly.dropped = dropped;
+	service->reassembly.context = service;
 	snmp_texts_init(&service->texts);
 	snmp_watch_init(&service->watch, core->loop.now);
 	list_init(&service->pending);
@@ -338,7 +357,12 @@ static void ask(struct snmp_service *service, struct port *port, const struct sn
 	if (byte_count && sender_has_room(service, message->address.lid))
 		request = calloc(1, sizeof(*request));
 	if (!request || !snmp_helper_send(&service->helper, &header, bytes, byte_count)) {
-		service->lost_count++;
+		/* The helper has told if it is not installed. */
+		if (!service->helper.is_missing)
+			log_lost(service, port, "request of", message->address.lid,
+				 !byte_count ? "is malformed"
+				 : !request  ? "came with too many others"
+					     : "finds no softib-snmpd that takes it");
 		free(request);
 		return;
 	}

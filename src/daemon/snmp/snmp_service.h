@@ -7,6 +7,7 @@
 #define SOFTIB_DAEMON_SNMP_SNMP_SERVICE_H
 
 #include <stdbool.h>
+#include "base/line_limit.h"
 #include "base/list.h"
 #include "base/time.h"
 #include "daemon/snmp/snmp_helper.h"
@@ -36,9 +37,8 @@ struct snmp_service {
 	unsigned outgoing_count;
 	uint64_t last_token;
 	uint32_t notification_count;
-	time_ns log_until; /* end of the second of log_count */
-	unsigned log_count;
-	uint64_t lost_count; /* messages that found no room */
+	/* Strangers can cause lines (a wrong password, a flood), so there are few per second. */
+	struct line_limit text_limit, loss_limit;
 };
 
 /* config_path: net-snmp's directives about communities, users and views; NULL: the defaults. */

@@ -93,9 +93,31 @@ static void end(struct snmp_reassembly *reassembly, struct partial *partial)
 	free(partial);
 }
 
-static void drop(struct snmp_reassembly *reassembly, struct partial *partial)
+const char *snmp_drop_text(enum snmp_drop reason)
 {
-	reassembly->dropped_count += !partial->is_finished;
+	static const char *const texts[] = {
+		[SNMP_DROP_MALFORMED] = "is malformed",
+		[SNMP_DROP_TOO_MANY] = "came with too many others",
+		[SNMP_DROP_INCOMPLETE] = "lacks segments",
+	};
+
+	return texts[reason];
+}
+
+static void count_drop(struct snmp_reassembly *reassembly, time_ns now, const void *receiver,
+		       const struct mad_address *sender, enum snmp_drop reason)
+{
+	reassembly->dropped_count++;
+	if (reassembly->dropped)
+		reassembly->dropped(reassembly->context, now, receiver, sender, reason);
+}
+
+/* Or forgets it, if it was finished. */
+static void drop(struct snmp_reassembly *reassembly, time_ns now, struct partial *partial,
+		 enum snmp_drop reason)
+{
+	if (!partial->is_finished)
+		count_drop(reassembly, now, partial->receiver, &partial->message.address, reason);
 	end(reassembly, partial);
 }
 
@@ -119,7 +141,8 @@ void snmp_reassembly_release(struct snmp_reassembly *reassembly)
 void snmp_reassembly_expire(struct snmp_reassembly *reassembly, time_ns now)
 {
 	while (snmp_reassembly_deadline(reassembly) <= now)
-		drop(reassembly, partial_of(list_first(&reassembly->partial)));
+		drop(reassembly, now, partial_of(list_first(&reassembly->partial)),
+		     SNMP_DROP_INCOMPLETE);
 }
 
 time_ns snmp_reassembly_deadline(const struct snmp_reassembly *reassembly)
@@ -238,13 +261,13 @@ static struct partial *find_or_make(struct snmp_reassembly *reassembly, time_ns 
 	if (partial)
 		return partial;
 	if (share.partial_count >= SNMP_PARTIAL_PER_SENDER)
-		drop(reassembly, share.oldest_partial);
+		drop(reassembly, now, share.oldest_partial, SNMP_DROP_TOO_MANY);
 	if (share.finished_count >= SNMP_FINISHED_PER_SENDER)
 		end(reassembly, share.oldest_finished);
 	if (reassembly->finished_count >= SNMP_FINISHED_MAX)
 		forget_oldest_finished(reassembly);
 	if (reassembly->partial_count >= SNMP_PARTIAL_MAX) {
-		reassembly->dropped_count++;
+		count_drop(reassembly, now, receiver, &mad->address, SNMP_DROP_TOO_MANY);
 		return NULL;
 	}
 	return make(reassembly, now, receiver, mad, segment);
@@ -326,7 +349,7 @@ bool snmp_reassembly_receive(struct snmp_reassembly *reassembly, time_ns now, co
 
 	snmp_reassembly_expire(reassembly, now);
 	if (!decode(mad, &segment)) {
-		reassembly->dropped_count++;
+		count_drop(reassembly, now, receiver, &mad->address, SNMP_DROP_MALFORMED);
 		return false;
 	}
 	partial = find_or_make(reassembly, now, receiver, mad, &segment);
@@ -337,7 +360,7 @@ bool snmp_reassembly_receive(struct snmp_reassembly *reassembly, time_ns now, co
 		partial->message.community_bytes = segment.tunnel.payload_length;
 		memcpy(partial->message.community, segment.data, segment.tunnel.payload_length);
 	} else if (!add_pdu(partial, &segment)) {
-		drop(reassembly, partial);
+		drop(reassembly, now, partial, SNMP_DROP_MALFORMED);
 		return false;
 	}
 	if (!is_complete(partial))

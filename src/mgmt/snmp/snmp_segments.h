@@ -48,6 +48,16 @@ unsigned snmp_segment_count(const struct snmp_message *message);
 void snmp_segment_make(const struct snmp_message *message, unsigned number,
 		       struct mad_message *ret_mad);
 
+/* Why a message was dropped. */
+enum snmp_drop {
+	SNMP_DROP_MALFORMED,  /* a segment, or segments that do not fit together */
+	SNMP_DROP_TOO_MANY,   /* of this sender, or of all */
+	SNMP_DROP_INCOMPLETE, /* its other segments did not come in time */
+};
+
+/* For a line of a log: "is malformed". */
+const char *snmp_drop_text(enum snmp_drop reason);
+
 /* A message that is complete is remembered for a while, so that segments which the network repeats
  * do not make it twice: a request that is served twice gets two answers, and segments of both would
  * make one (management 6.4 gives them the same ids). */
@@ -55,7 +65,11 @@ struct snmp_reassembly {
 	struct list partial; /* and finished; the oldest first */
 	unsigned partial_count;
 	unsigned finished_count;
-	uint64_t dropped_count; /* messages that were malformed, too many or too late */
+	uint64_t dropped_count;
+	/* Optional: learns of each message that was dropped, and of its sender. */
+	void (*dropped)(void *context, time_ns now, const void *receiver,
+			const struct mad_address *sender, enum snmp_drop reason);
+	void *context;
 };
 
 void snmp_reassembly_init(struct snmp_reassembly *reassembly);

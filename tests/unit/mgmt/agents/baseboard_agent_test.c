@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Baseboard management of a node: B_Key, trap 259 and the frame of commands (management 6.2). */
 #include "baseboard_rig.h"
+#include "mgmt/agents/node_log.h"
 
 enum { KEY = 0x1234, WRONG = 0x4321, LEASE_S = 5 };
 
@@ -53,6 +54,20 @@ static void test_active_manager_hides_the_key(void **state)
 	assert_int_equal(key_info(&fixture.adapter, KEY).violations, 0);
 }
 
+/* How many violations of the B_Key the node's log has. */
+static unsigned logged_violations(const struct node *node)
+{
+	struct node_log_entry entries[NODE_LOG_ENTRIES_PER_MAD];
+	struct node_log_header header;
+	unsigned count = 0;
+
+	node_log_read(&fixture.memory, node, 0, &header, entries);
+	for (unsigned i = 0; i < header.entry_count; i++)
+		if (entries[i].event == NODE_EVENT_KEY_VIOLATION && entries[i].code == NODE_KEY_B)
+			count += entries[i].count;
+	return count;
+}
+
 static void test_wrong_key_gets_no_answer_and_is_counted(void **state)
 {
 	const struct class_key_info other = {.key = 99};
@@ -68,6 +83,8 @@ static void test_wrong_key_gets_no_answer_and_is_counted(void **state)
 				   data, sizeof(data)),
 			 NO_ANSWER);
 	assert_int_equal(key_info(&fixture.adapter, KEY).violations, 3);
+	assert_int_equal(logged_violations(&fixture.adapter), 3);
+	assert_int_equal(logged_violations(&fixture.hub), 0);
 	assert_int_equal(board_command(&fixture.adapter, KEY, COMMAND_GET_MODULE_STATUS, NULL, 0),
 			 BASEBOARD_OK);
 	assert_int_equal(board_answer()[0], POWER_ON);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that follows redirections, with a real SA for the paths (management 1.6). */
+/* A client that follows redirections, with a real SA for the paths (management 1.6).
+ * Covers: mgmt/sa/redirect_path.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

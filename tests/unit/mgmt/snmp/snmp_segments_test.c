@@ -272,6 +272,59 @@ static void test_foreign_segments_do_not_mix(void **state)
 	snmp_reassembly_release(&reassembly);
 }
 
+static unsigned drops[SNMP_DROP_INCOMPLETE + 1];
+static uint16_t dropped_lid;
+
+static void take_drop(void *context, time_ns now, const void *of, const struct mad_address *sender,
+		      enum snmp_drop reason)
+{
+	(void)now;
+	assert_ptr_equal(context, drops);
+	assert_ptr_equal(of, &receiver);
+	dropped_lid = sender->lid;
+	drops[reason]++;
+}
+
+/* The owner learns of every message that was dropped, with the reason and the sender. */
+static void test_drops_are_told_with_their_reason(void **state)
+{
+	struct snmp_message message = message_of(500), got;
+	struct snmp_reassembly reassembly;
+
+	(void)state;
+	memset(drops, 0, sizeof(drops));
+	snmp_reassembly_init(&reassembly);
+	reassembly.dropped = take_drop;
+	reassembly.context = drops;
+	message.address.lid = 9;
+	cut(&message);
+	segments[0].bytes[2] = 2;
+	assert_false(give(&reassembly, 0, &got));
+	assert_int_equal(drops[SNMP_DROP_MALFORMED], 1);
+	assert_int_equal(dropped_lid, 9);
+	cut(&message);
+	segments[1].bytes[65] = 0x80;
+	assert_false(give(&reassembly, 1, &got));
+	assert_int_equal(drops[SNMP_DROP_MALFORMED], 2);
+	for (unsigned number = 0; number < SNMP_PARTIAL_PER_SENDER + 2; number++) {
+		message.transaction_id = number;
+		cut(&message);
+		assert_false(give(&reassembly, 0, &got));
+	}
+	assert_int_equal(drops[SNMP_DROP_TOO_MANY], 2);
+	assert_int_equal(drops[SNMP_DROP_INCOMPLETE], 0);
+	snmp_reassembly_expire(&reassembly, SNMP_REASSEMBLY_TIME);
+	assert_int_equal(drops[SNMP_DROP_INCOMPLETE], SNMP_PARTIAL_PER_SENDER);
+	/* A message that is whole, and forgotten later, is no drop. */
+	message = message_of(500);
+	for (unsigned number = 0, count = cut(&message); number < count; number++)
+		if (give(&reassembly, number, &got))
+			expect_whole(&got, 500);
+	snmp_reassembly_expire(&reassembly, 2 * SNMP_REASSEMBLY_TIME);
+	assert_int_equal(reassembly.dropped_count, 2 + 2 + SNMP_PARTIAL_PER_SENDER);
+	snmp_reassembly_release(&reassembly);
+}
+
 /* Each of these changes makes the MAD none of this class. */
 static void test_malformed_segments_are_dropped(void **state)
 {
@@ -384,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_a_lost_segment_loses_the_message_in_time),
 		cmocka_unit_test(test_foreign_segments_do_not_mix),
 		cmocka_unit_test(test_malformed_segments_are_dropped),
+		cmocka_unit_test(test_drops_are_told_with_their_reason),
 		cmocka_unit_test(test_lengths_that_do_not_fit_end_the_message),
 		cmocka_unit_test(test_a_flood_of_one_sender_is_bounded_and_hurts_no_other),
 		cmocka_unit_test(test_messages_of_many_senders_are_bounded),
