@@ -237,9 +237,8 @@ static void release(struct client *client)
 		account_give(client->account, LIMIT_DESCRIPTORS, DESCRIPTORS_ATTACHED);
 	}
 	release_rings(client);
-	shutdown(client->socket, SHUT_RDWR);
-	close(client->socket);
 	give_connection(client->account);
+	socket_close_apart(&daemon->core.closers, client->account, client->socket);
 	account_release(client->account);
 	free(client);
 }

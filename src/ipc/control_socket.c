@@ -204,6 +204,21 @@ static int wait_readable(int socket, int timeout_ms)
 	}
 }
 
+/* Returns the length of the text, or -errno. */
+static ssize_t receive_text(int socket, struct msghdr *header, int flags)
+{
+	ssize_t byte_count;
+
+	/* A peer that closes before it has read what we sent resets the connection; its last
+	 * message comes after that error. */
+	for (bool was_reset = false;; was_reset |= errno == ECONNRESET) {
+		byte_count = recvmsg(socket, header, MSG_CMSG_CLOEXEC | flags);
+		if (byte_count >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset)))
+			break;
+	}
+	return byte_count < 0 ? -errno : byte_count;
+}
+
 int control_receive(int socket, int timeout_ms, struct control_message *ret_message)
 {
 	_Alignas(struct cmsghdr) char ancillary[CMSG_SPACE(sizeof(int) * CONTROL_DESCRIPTORS_MAX)];
@@ -223,17 +238,10 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 		.msg_control = ancillary,
 		.msg_controllen = sizeof(ancillary),
 	};
-	ssize_t byte_count;
+	ssize_t byte_count = receive_text(socket, &header, 0);
 
-	/* A peer that closes before it has read what we sent resets the connection; its last
-	 * message comes after that error. */
-	for (bool was_reset = false;; was_reset |= errno == ECONNRESET) {
-		byte_count = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-		if (byte_count >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset)))
-			break;
-	}
 	if (byte_count < 0) {
-		error = -errno;
+		error = (int)byte_count;
 	} else {
 		message.descriptor_count =
 			descriptors_take(&header, CONTROL_DESCRIPTORS_MAX, message.descriptors);
@@ -254,6 +262,42 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 	message.byte_count = (size_t)byte_count;
 	message.text[byte_count] = '\0';
 	*ret_message = message;
+	return 0;
+}
+
+int control_receive_from_client(int socket, struct control_message *ret_message,
+				struct received_descriptors *ret_received)
+{
+	union received_descriptors_room room;
+	char *text = malloc(CONTROL_MESSAGE_BYTES + 1);
+
+	ret_received->count = 0;
+	if (!text)
+		return -ENOMEM;
+
+	struct iovec part = {.iov_base = text, .iov_len = CONTROL_MESSAGE_BYTES};
+	struct msghdr header = {.msg_iov = &part,
+				.msg_iovlen = 1,
+				.msg_control = &room,
+				.msg_controllen = sizeof(room)};
+	ssize_t byte_count = receive_text(socket, &header, MSG_DONTWAIT);
+	int error = byte_count < 0 ? (int)byte_count : 0;
+
+	if (!error) {
+		received_descriptors_take(&header, ret_received);
+		if (header.msg_flags & MSG_CTRUNC)
+			error = -EMFILE;
+		else if (header.msg_flags & MSG_TRUNC)
+			error = -EMSGSIZE;
+		else if (byte_count == 0)
+			error = -ECONNRESET;
+	}
+	if (error) {
+		free(text);
+		return error;
+	}
+	text[byte_count] = '\0';
+	*ret_message = (struct control_message){.text = text, .byte_count = (size_t)byte_count};
 	return 0;
 }
 

@@ -172,8 +172,9 @@ void cm_channel_destroy(struct cm_channel *channel)
 	list_remove(&channel->unwritten_link);
 	leave_channel(channel);
 	hash_table_remove(&channel->program->channels, channel->number);
-	close(channel->socket);
 	account_give(channel->program->account, LIMIT_DESCRIPTORS, 1);
+	socket_close_apart(&channel->program->host->fabric->core->closers,
+			   channel->program->account, channel->socket);
 	/* epoll may have returned this watch in this same turn. */
 	channel->watch.ready = closed_ready;
 	list_append(&channel->program->host->fabric->closed_channels, &channel->closed_link);

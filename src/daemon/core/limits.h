@@ -59,6 +59,7 @@ struct account {
 	time_ns time_spent; /* of softibd's, less what time has given back: daemon/core/fair_share.h
 			     */
 	time_ns paid_at;
+	struct file_closer *closer; /* of files that it handed over (daemon/core/file_closer.h) */
 	enum limit refused; /* the last limit that account_take() met; LIMIT_COUNT: none */
 };
 

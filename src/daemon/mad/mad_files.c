@@ -114,9 +114,9 @@ static void release(struct mad_file *file)
 	mad_outbox_release(&file->outbox);
 	hash_table_remove(&file->files->by_inode, file->inode);
 	file->files->file_count--;
-	close(file->socket);
 	list_remove(&file->hold.link);
 	give_port(file->account);
+	socket_close_apart(&file->files->core->closers, file->account, file->socket);
 	account_release(file->account);
 	free(file);
 }
@@ -236,10 +236,13 @@ static void read_program(struct mad_file *file)
 	for (unsigned count = 0;
 	     count < MESSAGES_PER_TURN && file->request_count < REQUESTS_MAX && !file->is_ending;
 	     count++) {
-		int error = mad_socket_receive(file->socket, &arrival);
+		int error = mad_socket_receive_from_client(file->socket, &arrival);
 
 		if (error == -EAGAIN)
 			return;
+		if (files_close_apart(&file->files->core->closers, file->account,
+				      &arrival.received) != 0)
+			mad_file_end(file, "it sends more files than softibd can close");
 		if (error) {
 			mad_file_end(file, error == -EPROTO ? "invalid message on its port" : NULL);
 			return;
