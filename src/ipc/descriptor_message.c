@@ -67,3 +67,11 @@ void received_descriptors_close(struct received_descriptors *received)
 			close(received->numbers[index]);
 	received->count = 0;
 }
+
+uint64_t socket_cookie(int descriptor)
+{
+	uint64_t cookie = 0;
+	socklen_t length = sizeof(cookie);
+
+	return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
+}

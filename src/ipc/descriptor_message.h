@@ -3,6 +3,7 @@
 #ifndef SOFTIB_IPC_DESCRIPTOR_MESSAGE_H
 #define SOFTIB_IPC_DESCRIPTOR_MESSAGE_H
 
+#include <stdint.h>
 #include <sys/socket.h>
 
 /* The kernel's limit (SCM_MAX_FD). softibd has room for all: the kernel closes those that find
@@ -36,6 +37,9 @@ unsigned descriptors_take(struct msghdr *message, unsigned count_max, int ret_de
 void received_descriptors_take(struct msghdr *message, struct received_descriptors *ret_received);
 /* The caller takes over a descriptor; -1: there is none of this index. */
 int received_descriptor_take(struct received_descriptors *received, unsigned index);
+/* The kernel's number of a socket, which it uses once; 0: none. Inode numbers prove nothing:
+ * anybody can make a socket file with a chosen one. Never waits, whatever the descriptor is. */
+uint64_t socket_cookie(int descriptor);
 /* For programs, which get messages from softibd only. */
 void received_descriptors_close(struct received_descriptors *received);
 

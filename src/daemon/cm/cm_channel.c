@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/core/daemon_core.h"
 #include "daemon/core/limits.h"
+#include "ipc/descriptor_message.h"
 
 /* A process with many channels keeps few events in each socket: the kernel's memory counts, too. */
 enum { SOCKET_BYTES = 1 << 20, LARGE_SOCKETS_MAX = 16, SMALL_SOCKET_BYTES = 1 << 14 };
@@ -89,14 +89,6 @@ static void channel_ready(struct watch *watch, uint32_t events)
 		write_waiting(channel);
 }
 
-/* 0: unknown. */
-static ino_t socket_inode(int descriptor)
-{
-	struct stat status;
-
-	return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
-}
-
 int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channel,
 		      int *ret_peer_socket)
 {
@@ -119,7 +111,7 @@ int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channe
 	setsockopt(sockets[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	channel->program = program;
 	channel->socket = sockets[0];
-	channel->peer_inode = socket_inode(sockets[1]);
+	channel->peer_cookie = socket_cookie(sockets[1]);
 	channel->watch.ready = channel_ready;
 	list_init(&channel->waiting);
 	list_init(&channel->unwritten_link);
@@ -264,7 +256,8 @@ static int take_events(struct cm_channel *from, int peer_socket, uint32_t id,
 {
 	struct list events;
 
-	if (peer_socket < 0 || socket_inode(peer_socket) != from->peer_inode)
+	if (peer_socket < 0 || !from->peer_cookie ||
+	    socket_cookie(peer_socket) != from->peer_cookie)
 		return -EINVAL;
 	list_init(&events);
 

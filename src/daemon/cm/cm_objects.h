@@ -137,7 +137,7 @@ struct cm_channel {
 	struct cm_program *program;
 	uint32_t number;
 	int socket;
-	ino_t peer_inode; /* inode of the program's end of the socket */
+	uint64_t peer_cookie; /* socket_cookie() of the program's end */
 	struct watch watch;
 	struct list waiting; /* events that have not been written to the socket */
 	uint32_t waiting_count;
