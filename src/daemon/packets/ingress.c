@@ -3,6 +3,7 @@
 #include "daemon/packets/ingress.h"
 
 #include <string.h>
+#include <sys/epoll.h>
 #include "base/bytes.h"
 #include "daemon/cm/cm_alternates.h"
 #include "daemon/core/daemon_core.h"
@@ -137,6 +138,50 @@ static bool take_record(struct packet_plane *plane, struct client *client,
 	}
 }
 
+void ingress_hold_back(struct client *client)
+{
+	event_loop_change(&client->core->loop, client->rings.up_doorbell,
+			  &client->rings.doorbell_watch, 0);
+	list_remove(&client->rings.awake_link);
+	share_hold_back(&client->core->shares, &client->rings.hold);
+}
+
+void ingress_resume_client(struct share_hold *hold)
+{
+	struct client *client = container_of(hold, struct client, rings.hold);
+
+	event_loop_change(&client->core->loop, client->rings.up_doorbell,
+			  &client->rings.doorbell_watch, EPOLLIN);
+	client_wake(client);
+}
+
+/* Packets take little time, and are limited by the ring. Other records may make softibd walk paths
+ * or tables, so their time is the process's. */
+static bool take_charged(struct packet_plane *plane, struct client *client,
+			 const struct ring_record *record)
+{
+	time_ns begin;
+	bool is_taken;
+
+	if (likely(record->kind == RECORD_PACKET))
+		return take_record(plane, client, record);
+	begin = event_loop_clock();
+	is_taken = take_record(plane, client, record);
+	share_charge(&client->core->shares, client->account, begin, event_loop_clock());
+	return is_taken;
+}
+
+/* Whether the process has to wait, and does from now on. */
+static bool has_to_wait(struct client *client)
+{
+	/* Most have not, which costs no more than this. */
+	if (likely(client->account->time_spent <= SHARE_BURST) || client->is_ending ||
+	    !share_is_used_up(&client->core->shares, client->account, event_loop_clock()))
+		return false;
+	ingress_hold_back(client);
+	return true;
+}
+
 static void give_room_back(struct client *client)
 {
 	client->ingress.unreleased_count = 0;
@@ -165,11 +210,13 @@ static bool read_client(struct packet_plane *plane, struct client *client)
 		if (!record)
 			break;
 		client->ingress.stalled = NULL;
-		if (!take_record(plane, client, record)) {
+		if (!take_charged(plane, client, record)) {
 			client->ingress.stalled = record;
 			break;
 		}
 		taken++;
+		if (unlikely(has_to_wait(client)))
+			break;
 		if (++client->ingress.unreleased_count == RECORDS_PER_RELEASE)
 			give_room_back(client);
 	}
@@ -231,7 +278,7 @@ bool ingress_retry(struct packet_plane *plane)
 {
 	bool is_busy = false;
 
-	list_for_each (link, &plane->core->clients.awake) {
+	list_for_each_safe (link, &plane->core->clients.awake) {
 		struct client *client = container_of(link, struct client, rings.awake_link);
 
 		if (client->ingress.stalled && !client->is_ending)
@@ -257,6 +304,8 @@ void ingress_read(struct packet_plane *plane)
 			list_remove(link);
 			continue;
 		}
+		if (unlikely(has_to_wait(client)))
+			continue;
 		if (read_client(plane, client)) {
 			share_note(&plane->core->shares, client->account, plane->core->loop.now);
 			client->ingress.active_at = plane->core->loop.now;
