@@ -22,7 +22,7 @@ static void run_raw(struct client *client, const json_t *request, struct reply *
 		return;
 	}
 	/* The client may have released this queue pair by a record that is still in its up ring. */
-	ingress_catch_up(&client_daemon(client)->packets, client);
+	ingress_catch_up(client);
 	if (raw_claim(client, endpoint, (enum raw_kind)kind) != 0)
 		reply_error(ret_reply, EBUSY, "the port has a raw queue pair of that kind already");
 	else

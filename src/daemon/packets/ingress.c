@@ -104,8 +104,7 @@ static bool take_resolve_request(struct client *client, const struct ring_record
 				  sizeof(answer));
 }
 
-static bool take_record(struct packet_plane *plane, struct client *client,
-			const struct ring_record *record)
+static bool take_record(struct client *client, const struct ring_record *record)
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
@@ -130,7 +129,7 @@ static bool take_record(struct packet_plane *plane, struct client *client,
 		return direct_ring_expose(client, record->word) == 0;
 	case RECORD_ALTERNATE_LOADED:
 	case RECORD_ALTERNATE_REFUSED:
-		cm_alternate_take_record(plane->cm, client, record);
+		cm_alternate_take_record(client, record);
 		return true;
 	default:
 		client_end(client, "unknown record in its up ring");
@@ -157,16 +156,15 @@ void ingress_resume_client(struct share_hold *hold)
 
 /* Packets take little time, and are limited by the ring. Other records may make softibd walk paths
  * or tables, so their time is the process's. */
-static bool take_charged(struct packet_plane *plane, struct client *client,
-			 const struct ring_record *record)
+static bool take_charged(struct client *client, const struct ring_record *record)
 {
 	time_ns begin;
 	bool is_taken;
 
 	if (likely(record->kind == RECORD_PACKET))
-		return take_record(plane, client, record);
+		return take_record(client, record);
 	begin = event_loop_clock();
-	is_taken = take_record(plane, client, record);
+	is_taken = take_record(client, record);
 	share_charge(&client->core->shares, client->account, begin, event_loop_clock());
 	return is_taken;
 }
@@ -198,7 +196,7 @@ static void end_reading(struct client *client)
 		give_room_back(client);
 }
 
-static bool read_client(struct packet_plane *plane, struct client *client)
+static bool read_client(struct client *client)
 {
 	unsigned taken = 0;
 
@@ -210,7 +208,7 @@ static bool read_client(struct packet_plane *plane, struct client *client)
 		if (!record)
 			break;
 		client->ingress.stalled = NULL;
-		if (!take_charged(plane, client, record)) {
+		if (!take_charged(client, record)) {
 			client->ingress.stalled = record;
 			break;
 		}
@@ -282,7 +280,7 @@ bool ingress_retry(struct packet_plane *plane)
 		struct client *client = container_of(link, struct client, rings.awake_link);
 
 		if (client->ingress.stalled && !client->is_ending)
-			is_busy |= read_client(plane, client);
+			is_busy |= read_client(client);
 	}
 	return is_busy;
 }
@@ -306,7 +304,7 @@ void ingress_read(struct packet_plane *plane)
 		}
 		if (unlikely(has_to_wait(client)))
 			continue;
-		if (read_client(plane, client)) {
+		if (read_client(client)) {
 			share_note(&plane->core->shares, client->account, plane->core->loop.now);
 			client->ingress.active_at = plane->core->loop.now;
 			client->ingress.empty_read_count = 0;
@@ -339,10 +337,10 @@ void ingress_client_has_room(struct packet_plane *plane, struct client *client)
 	xrc_client_has_room(client);
 }
 
-void ingress_catch_up(struct packet_plane *plane, struct client *client)
+void ingress_catch_up(struct client *client)
 {
 	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
-		if (!read_client(plane, client) && !client->ingress.stalled)
+		if (!read_client(client) && !client->ingress.stalled)
 			break;
 		fabric_step(&client->core->fabric, client->core->loop.now, DRAIN_FRAMES);
 	}
@@ -352,6 +350,6 @@ void ingress_client_gone(struct packet_plane *plane, struct client *client)
 {
 	/* The packets that the program sent before it ended count as sent: its last acknowledgement
 	 * may be among them, and a peer waits for that. */
-	ingress_catch_up(plane, client);
+	ingress_catch_up(client);
 	delivery_unblock(plane, client->host);
 }

@@ -32,7 +32,7 @@ void ingress_client_has_room(struct packet_plane *plane, struct client *client);
  */
 void ingress_hold_back(struct client *client);
 void ingress_resume_client(struct share_hold *hold);
-void ingress_catch_up(struct packet_plane *plane, struct client *client);
+void ingress_catch_up(struct client *client);
 /* The client ended: processes what it sent, and unblocks packets that waited for it. */
 void ingress_client_gone(struct packet_plane *plane, struct client *client);
 
