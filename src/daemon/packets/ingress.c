@@ -337,7 +337,7 @@ void ingress_client_has_room(struct packet_plane *plane, struct client *client)
 	xrc_client_has_room(client);
 }
 
-void ingress_catch_up(struct client *client)
+static void read_to_the_end(struct client *client)
 {
 	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
 		if (!read_client(client) && !client->ingress.stalled)
@@ -350,6 +350,6 @@ void ingress_client_gone(struct packet_plane *plane, struct client *client)
 {
 	/* The packets that the program sent before it ended count as sent: its last acknowledgement
 	 * may be among them, and a peer waits for that. */
-	ingress_catch_up(client);
+	read_to_the_end(client);
 	delivery_unblock(plane, client->host);
 }
