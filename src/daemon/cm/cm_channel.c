@@ -190,6 +190,12 @@ void cm_channel_write(struct cm_channel *channel, const struct cm_event_message 
 
 	struct waiting_event *waiting = make_waiting(channel, byte_count);
 
+	/* Events are written at the end of the turn; those of a program that reads need no room
+	 * then. */
+	if (!waiting) {
+		write_waiting(channel);
+		waiting = make_waiting(channel, byte_count);
+	}
 	if (!waiting) {
 		cm_program_end(channel->program, "it does not read its events");
 		return;
