@@ -105,10 +105,15 @@ static uint32_t room(uint32_t max, uint32_t used)
 	return max > used ? max - used : 0;
 }
 
-static int refuse(struct account *account, enum limit limit)
+uint32_t account_room(const struct account *account, enum limit limit)
 {
-	account->refused = limit;
-	return -limits[limit].error;
+	const struct accounts *accounts = account->accounts;
+	uint32_t used = account->used[limit];
+	uint32_t process_room = room(accounts->process_max[limit], used);
+	uint64_t all_room = (uint64_t)room(accounts->all_max[limit], accounts->used[limit]) +
+			    room(accounts->floor[limit], used);
+
+	return lesser(process_room, all_room);
 }
 
 int account_take(struct account *account, enum limit limit, uint32_t count)
@@ -116,16 +121,13 @@ int account_take(struct account *account, enum limit limit, uint32_t count)
 	struct accounts *accounts = account->accounts;
 	uint32_t used = account->used[limit];
 
-	if (count > room(accounts->process_max[limit], used))
-		return refuse(account, limit);
-
-	uint32_t more =
-		beyond_floor(accounts, limit, used + count) - beyond_floor(accounts, limit, used);
-
-	if (more > room(accounts->all_max[limit], accounts->used[limit]))
-		return refuse(account, limit);
+	if (count > account_room(account, limit)) {
+		account->refused = limit;
+		return -limits[limit].error;
+	}
 	account->used[limit] += count;
-	accounts->used[limit] += more;
+	accounts->used[limit] +=
+		beyond_floor(accounts, limit, used + count) - beyond_floor(accounts, limit, used);
 	return 0;
 }
 

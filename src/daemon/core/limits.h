@@ -30,13 +30,17 @@
 	LIMIT(OFFERED_RINGS, 16384, 1 << 18, 0, ENOSPC, "direct rings from others")                \
 	LIMIT(CM_IDS, 1 << 16, 1 << 18, 16, EMFILE, "communication ids")                           \
 	LIMIT(CM_EVENT_BYTES, 32 << 20, 256 << 20, 1 << 14, ENOBUFS, "bytes of unread CM events")  \
+	LIMIT(MULTICAST, 1 << 14, 1 << 17, 16, ENOMEM, "multicast groups and memberships")         \
 	LIMIT(MAD_PORTS, 256, 16384, 2, EMFILE, "ports open for MADs")                             \
+	LIMIT(MAD_AGENTS, 2048, 16384, 2, ENOMEM, "MAD agents")                                    \
 	LIMIT(MAD_REQUESTS, 16384, 1 << 17, 16, ENOBUFS, "MADs that wait to be sent or answered")  \
-	LIMIT(MAD_BYTES, 160 << 20, 512 << 20, 1 << 14, ENOBUFS, "bytes of unread or unsent MADs") \
+	LIMIT(MAD_BYTES, 160 << 20, 512 << 20, 1 << 14, ENOBUFS,                                   \
+	      "bytes of unread, unsent or partial MADs")                                           \
 	LIMIT(CAPTURES, 8, 64, 0, EBUSY, "captures")                                               \
 	LIMIT(CAPTURE_KIBIBYTES, 1 << 19, 1 << 21, 0, ENOMEM, "KiB of capture rings")              \
 	LIMIT(XRC_DOMAINS, 1024, 1 << 16, 0, ENOSPC, "XRC domains open")                           \
-	LIMIT(XRC_TARGETS, 1 << 16, 1 << 18, 0, ENOSPC, "XRC targets open")
+	LIMIT(XRC_TARGETS, 1 << 16, 1 << 18, 0, ENOSPC, "XRC targets open")                        \
+	LIMIT(XRC_PACKET_BYTES, 64 << 20, 256 << 20, 1 << 16, ENOBUFS, "bytes of XRC packets")
 
 #define LIMIT_NAME(name, process, all, floor, error, text) LIMIT_##name,
 enum limit { LIMITS(LIMIT_NAME) LIMIT_COUNT };
@@ -81,6 +85,8 @@ void account_release(struct account *account);
 
 /* Returns 0, or the limit's negative errno, and then nothing was taken. */
 MUST_USE int account_take(struct account *account, enum limit limit, uint32_t count);
+/* How many account_take() would grant. */
+uint32_t account_room(const struct account *account, enum limit limit);
 void account_give(struct account *account, enum limit limit, uint32_t count);
 
 /* "softibd keeps 256 control connections for this process; a process may have 256" */

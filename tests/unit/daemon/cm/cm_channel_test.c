@@ -89,6 +89,33 @@ static void test_a_process_has_so_many_ids_and_channels(void **state)
 	assert_int_equal(accounts->by_process.count, 0);
 }
 
+static void test_a_process_has_so_many_multicast_groups(void **state)
+{
+	struct connector connector = connector_open(softibd, "h1");
+	struct accounts *accounts = &softibd->core.accounts;
+	struct cm_command command = {
+		.kind = CM_BIND,
+		.id = connector.id,
+		.source = {.family = CM_ADDRESS_IPV4, .bytes = {[12] = 127, 100, 0, 1}}};
+	struct cm_answer answer;
+
+	(void)state;
+	connector_ask(&connector, &command, &answer);
+	assert_int_equal(answer.error, 0);
+	/* A group and its first member. */
+	for (unsigned max = 0; max <= 2; max++) {
+		accounts->process_max[LIMIT_MULTICAST] = max;
+		command = (struct cm_command){
+			.kind = CM_JOIN,
+			.id = connector.id,
+			.destination = {.family = CM_ADDRESS_IPV4, .bytes = {[12] = 239, 1, 1, 1}}};
+		connector_ask(&connector, &command, &answer);
+		assert_int_equal(answer.error, max < 2 ? -ENOMEM : 0);
+	}
+	connector_close(&connector);
+	assert_int_equal(accounts->by_process.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +126,8 @@ int main(void)
 			test_a_program_that_reads_its_events_goes_on_when_others_do_not, set_up,
 			fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_process_has_so_many_ids_and_channels, set_up,
+						fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_process_has_so_many_multicast_groups, set_up,
 						fixture_tear_down),
 	};
 
