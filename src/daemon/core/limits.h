@@ -28,6 +28,7 @@
 	LIMIT(QPN_BLOCKS, 8192, UINT32_MAX, 0, ENOSPC, "blocks of queue pair numbers")             \
 	LIMIT(RINGS, 4096, 1 << 18, 0, ENOSPC, "direct rings")                                     \
 	LIMIT(OFFERED_RINGS, 16384, 1 << 18, 0, ENOSPC, "direct rings from others")                \
+	LIMIT(GRANTS, 8192, 1 << 17, 0, ENOSPC, "grants of direct rings")                          \
 	LIMIT(CM_IDS, 1 << 16, 1 << 18, 16, EMFILE, "communication ids")                           \
 	LIMIT(CM_EVENT_BYTES, 32 << 20, 256 << 20, 1 << 14, ENOBUFS, "bytes of unread CM events")  \
 	LIMIT(MULTICAST, 1 << 14, 1 << 17, 16, ENOMEM, "multicast groups and memberships")         \
