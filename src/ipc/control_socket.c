@@ -287,7 +287,8 @@ int control_receive_from_client(int socket, struct control_message *ret_message,
 		received_descriptors_take(&header, ret_received);
 		if (header.msg_flags & MSG_CTRUNC)
 			error = -EMFILE;
-		else if (header.msg_flags & MSG_TRUNC)
+		else if (header.msg_flags & MSG_TRUNC ||
+			 ret_received->count > CONTROL_DESCRIPTORS_MAX)
 			error = -EMSGSIZE;
 		else if (byte_count == 0)
 			error = -ECONNRESET;

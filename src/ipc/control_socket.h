@@ -39,8 +39,9 @@ MUST_USE int control_send(int socket, const char *text, const int *descriptors,
 /* Waits for one message (timeout in ms, -1 for ever); -ECONNRESET on hang-up, -EMSGSIZE,
  * -ETIMEDOUT. */
 MUST_USE int control_receive(int socket, int timeout_ms, struct control_message *ret_message);
-/* As control_receive() without waiting, for softibd: -EAGAIN: no message. The descriptors are not
- * in the message, and the caller gets them also with an error. */
+/* As control_receive() without waiting, for softibd: -EAGAIN: no message; -EMSGSIZE: more text or
+ * descriptors than a message may have. The descriptors are not in the message, and the caller gets
+ * them also with an error. */
 MUST_USE int control_receive_from_client(int socket, struct control_message *ret_message,
 					 struct received_descriptors *ret_received);
 /* The caller takes over a descriptor of the message. */
