@@ -75,6 +75,9 @@ int client_create(struct daemon *daemon, int socket, struct account *account, pi
 	client->delivery.held_since = TIME_NEVER;
 	list_init(&client->host_link);
 	list_init(&client->catch_up_link);
+	client->rings.hold =
+		(struct share_hold){.account = account, .resume = ingress_resume_client};
+	list_init(&client->rings.hold.link);
 	list_init(&client->rings.awake_link);
 	list_init(&client->rings.unpublished_link);
 	list_init(&client->direct_ends);
@@ -94,14 +97,21 @@ int client_create(struct daemon *daemon, int socket, struct account *account, pi
 static void doorbell_ready(struct watch *watch, uint32_t events)
 {
 	struct client *client = container_of(watch, struct client, rings.doorbell_watch);
+	struct fair_shares *shares = &client->core->shares;
+	time_ns begin = event_loop_clock();
 
 	(void)events;
+	if (share_is_used_up(shares, client->account, begin)) {
+		ingress_hold_back(client);
+		return;
+	}
 	/* One read of the rings answers any number of rings of the doorbell. */
 	doorbell_silence(client->rings.up_doorbell);
-	if (client->is_ending)
-		return;
-	client_wake(client);
-	ingress_client_has_room(&client_daemon(client)->packets, client);
+	if (!client->is_ending) {
+		client_wake(client);
+		ingress_client_has_room(&client_daemon(client)->packets, client);
+	}
+	share_charge(shares, client->account, begin, event_loop_clock());
 }
 
 static int make_rings(struct client *client)
@@ -222,6 +232,7 @@ static void release(struct client *client)
 	list_remove(&client->host_link);
 	list_remove(&client->catch_up_link);
 	list_remove(&client->hold.link);
+	list_remove(&client->rings.hold.link);
 	list_remove(&client->rings.awake_link);
 	list_remove(&client->rings.unpublished_link);
 	if (client->is_attached) {
@@ -237,9 +248,8 @@ static void release(struct client *client)
 		account_give(client->account, LIMIT_DESCRIPTORS, DESCRIPTORS_ATTACHED);
 	}
 	release_rings(client);
-	shutdown(client->socket, SHUT_RDWR);
-	close(client->socket);
 	give_connection(client->account);
+	socket_close_apart(&daemon->core.closers, client->account, client->socket);
 	account_release(client->account);
 	free(client);
 }

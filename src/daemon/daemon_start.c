@@ -166,6 +166,8 @@ static int open_sockets(struct daemon *daemon)
 	int error = event_loop_open(&daemon->core.loop);
 
 	if (!error)
+		error = file_closers_open(&daemon->core.closers, &daemon->core.loop);
+	if (!error)
 		error = watch_signals(daemon);
 	if (!error)
 		error = issm_start(&daemon->core, &daemon->sysfs.issm);
@@ -243,6 +245,7 @@ void daemon_stop(struct daemon *daemon)
 	packet_plane_release(&daemon->packets);
 	release_fabric(daemon);
 	fair_shares_release(&daemon->core.shares);
+	file_closers_release(&daemon->core.closers);
 	accounts_release(&daemon->core.accounts);
 	munmap(daemon->core.page, sizeof(*daemon->core.page));
 	close(daemon->core.page_file);

@@ -16,11 +16,31 @@
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/direct_rings.h"
+#include "ipc/control_socket.h"
+#include "ipc/descriptor_message.h"
 
 enum { ACCEPTS_PER_TURN = 8 };
 
 /* Counting the inactive ports of a large fabric takes a while, so not at every turn. */
 #define WAITERS_CHECK_INTERVAL MILLISECONDS(2)
+
+/* Closes a connection that has not become a client; it may have sent files already. */
+static void hang_up(struct daemon *daemon, int socket)
+{
+	struct account *account = NULL;
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0)
+		account = account_of(&daemon->core.accounts, peer.pid,
+				     daemon->core.clients.last_client_id + 1);
+	if (!account) {
+		close(socket);
+		return;
+	}
+	socket_close_apart(&daemon->core.closers, account, socket);
+	account_release(account);
+}
 
 /* Without a free descriptor the connection would stay in the backlog and wake softibd for ever. The
  * reserved descriptor makes room to accept and close it. */
@@ -33,7 +53,7 @@ static void refuse_for_lack_of_descriptors(const struct server_socket *listener)
 	int socket = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC);
 
 	if (socket >= 0)
-		close(socket);
+		hang_up(listener->daemon, socket);
 	server->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	log_line("connection refused: too many open files");
 }
@@ -54,7 +74,7 @@ static bool may_connect(int socket, struct ucred *ret_peer)
 
 /* The answer to a request that the client may not have sent yet: it reads this when its request
  * fails (control_ask()). */
-static void refuse(int socket, const char *reason, int error)
+static void refuse(struct daemon *daemon, int socket, const char *reason, int error)
 {
 	struct reply reply = {0};
 
@@ -66,7 +86,7 @@ static void refuse(int socket, const char *reason, int error)
 		log_line("a refused client has gone");
 	free(text);
 	json_decref(reply.object);
-	close(socket);
+	hang_up(daemon, socket);
 }
 
 static void admit(const struct server_socket *listener, int socket, const struct ucred *peer)
@@ -87,7 +107,7 @@ static void admit(const struct server_socket *listener, int socket, const struct
 	if (account)
 		account_release(account);
 	log_line("connection of pid %d refused: %s", (int)peer->pid, reason);
-	refuse(socket, reason, -error);
+	refuse(daemon, socket, reason, -error);
 }
 
 static void accept_clients(const struct server_socket *listener)
@@ -104,7 +124,7 @@ static void accept_clients(const struct server_socket *listener)
 		if (may_connect(socket, &peer))
 			admit(listener, socket, &peer);
 		else
-			close(socket);
+			hang_up(listener->daemon, socket);
 	}
 }
 
@@ -231,36 +251,49 @@ static void answer(struct client *client, struct reply *reply)
 	json_decref(reply->object);
 }
 
-static void receive(struct client *client)
+static void run(struct client *client, const struct control_message *message)
 {
-	struct control_message message;
 	struct reply reply;
-	int error = control_receive(client->socket, 0, &message);
+	int error = command_run(client, message->text, message->byte_count, &reply);
 
-	if (error == -ETIMEDOUT || error == -EAGAIN)
-		return;
-	/* Nothing has been done yet: the client may ask again. */
-	if (error == -ENOMEM || error == -EMFILE) {
-		reply = (struct reply){0};
-		reply_error(&reply, -error, "softibd can't take the request: %s", strerror(-error));
-		answer(client, &reply);
-		return;
-	}
-	if (error) {
-		client_end(client, error == -ECONNRESET ? NULL
-				   : error == -EMSGSIZE ? "its message is too long"
-							: strerror(-error));
-		return;
-	}
-	client->given_descriptor = message.descriptor_count ? message.descriptors[0] : -1;
-	error = command_run(client, message.text, message.byte_count, &reply);
 	if (error == -ENOMEM)
 		end_with_error(client, error);
 	else if (error)
 		client_end(client, "its message is not a request");
 	else if (!reply.is_later)
 		answer(client, &reply);
-	control_message_release(&message);
+}
+
+/* Nothing has been done yet: the client may ask again. */
+static void refuse_request(struct client *client, int error)
+{
+	struct reply reply = {0};
+
+	reply_error(&reply, -error, "softibd can't take the request: %s", strerror(-error));
+	answer(client, &reply);
+}
+
+static void receive(struct client *client)
+{
+	struct control_message message;
+	struct received_descriptors received;
+	int error = control_receive_from_client(client->socket, &message, &received);
+
+	if (error == -EAGAIN)
+		return;
+	if (error == -ENOMEM || error == -EMFILE) {
+		refuse_request(client, error);
+	} else if (error) {
+		client_end(client, error == -ECONNRESET ? NULL
+				   : error == -EMSGSIZE ? "its message is too long"
+							: strerror(-error));
+	} else {
+		client->given_descriptor = received.count ? received.numbers[0] : -1;
+		run(client, &message);
+		control_message_release(&message);
+	}
+	if (files_close_apart(&client->core->closers, client->account, &received) != 0)
+		client_end(client, "it sends more files than softibd can close");
 }
 
 void server_resume_client(struct share_hold *hold)

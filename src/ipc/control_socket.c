@@ -204,34 +204,44 @@ static int wait_readable(int socket, int timeout_ms)
 	}
 }
 
-/* The length of the next message; 0: hung up. */
-static ssize_t next_message_bytes(int socket)
+/* The length of the next message; 0: hung up. -errno. */
+static ssize_t next_message_bytes(int socket, int flags)
 {
 	ssize_t byte_count;
 
 	/* A peer that closes before it has read what we sent resets the connection; its last
 	 * message comes after that error. */
 	for (bool was_reset = false;; was_reset |= errno == ECONNRESET) {
-		byte_count = recv(socket, NULL, 0, MSG_PEEK | MSG_TRUNC);
+		byte_count = recv(socket, NULL, 0, MSG_PEEK | MSG_TRUNC | flags);
 		if (byte_count >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset)))
 			return byte_count < 0 ? -errno : byte_count;
 	}
 }
 
 /* Takes no more memory than the message needs: softibd still answers short ones when it has hardly
- * any left. Without it the message is dropped. */
-static int make_room(int socket, char **ret_text, size_t *ret_room)
+ * any left. ret_text is NULL, with no room, if there is none. */
+static int make_room(int socket, int flags, char **ret_text, size_t *ret_room)
 {
-	ssize_t byte_count = next_message_bytes(socket);
+	ssize_t byte_count = next_message_bytes(socket, flags);
 
 	if (byte_count <= 0)
 		return byte_count < 0 ? (int)byte_count : -ECONNRESET;
 	*ret_room = byte_count < CONTROL_MESSAGE_BYTES ? (size_t)byte_count : CONTROL_MESSAGE_BYTES;
 	*ret_text = malloc(*ret_room + 1);
-	if (*ret_text)
-		return 0;
-	(void)!recv(socket, NULL, 0, MSG_DONTWAIT);
-	return -ENOMEM;
+	if (!*ret_text)
+		*ret_room = 0;
+	return 0;
+}
+
+/* Returns the length of the text, or -errno. */
+static ssize_t receive_text(int socket, struct msghdr *header, int flags)
+{
+	ssize_t byte_count;
+
+	do {
+		byte_count = recvmsg(socket, header, MSG_CMSG_CLOEXEC | flags);
+	} while (byte_count < 0 && errno == EINTR);
+	return byte_count < 0 ? -errno : byte_count;
 }
 
 int control_receive(int socket, int timeout_ms, struct control_message *ret_message)
@@ -242,7 +252,7 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 	int error = wait_readable(socket, timeout_ms);
 
 	if (!error)
-		error = make_room(socket, &message.text, &room);
+		error = make_room(socket, 0, &message.text, &room);
 	if (error)
 		return error;
 
@@ -253,13 +263,10 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 		.msg_control = ancillary,
 		.msg_controllen = sizeof(ancillary),
 	};
-	ssize_t byte_count;
+	ssize_t byte_count = receive_text(socket, &header, 0);
 
-	do {
-		byte_count = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-	} while (byte_count < 0 && errno == EINTR);
 	if (byte_count < 0) {
-		error = -errno;
+		error = (int)byte_count;
 	} else {
 		message.descriptor_count =
 			descriptors_take(&header, CONTROL_DESCRIPTORS_MAX, message.descriptors);
@@ -268,6 +275,8 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 		if (header.msg_flags & MSG_CTRUNC &&
 		    message.descriptor_count < CONTROL_DESCRIPTORS_MAX)
 			error = -EMFILE;
+		else if (!message.text)
+			error = -ENOMEM;
 		else if (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
 			error = -EMSGSIZE;
 		else if (byte_count == 0)
@@ -280,6 +289,50 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 	message.byte_count = (size_t)byte_count;
 	message.text[byte_count] = '\0';
 	*ret_message = message;
+	return 0;
+}
+
+int control_receive_from_client(int socket, struct control_message *ret_message,
+				struct received_descriptors *ret_received)
+{
+	union received_descriptors_room room;
+	size_t text_room;
+	char *text;
+
+	ret_received->count = 0;
+
+	int error = make_room(socket, MSG_DONTWAIT, &text, &text_room);
+
+	if (error)
+		return error;
+
+	struct iovec part = {.iov_base = text, .iov_len = text_room};
+	struct msghdr header = {.msg_iov = &part,
+				.msg_iovlen = 1,
+				.msg_control = &room,
+				.msg_controllen = sizeof(room)};
+	ssize_t byte_count = receive_text(socket, &header, MSG_DONTWAIT);
+
+	if (byte_count < 0) {
+		error = (int)byte_count;
+	} else {
+		received_descriptors_take(&header, ret_received);
+		if (header.msg_flags & MSG_CTRUNC)
+			error = -EMFILE;
+		else if (!text)
+			error = -ENOMEM;
+		else if (header.msg_flags & MSG_TRUNC ||
+			 ret_received->count > CONTROL_DESCRIPTORS_MAX)
+			error = -EMSGSIZE;
+		else if (byte_count == 0)
+			error = -ECONNRESET;
+	}
+	if (error) {
+		free(text);
+		return error;
+	}
+	text[byte_count] = '\0';
+	*ret_message = (struct control_message){.text = text, .byte_count = (size_t)byte_count};
 	return 0;
 }
 

@@ -24,6 +24,8 @@ MUST_USE int control_connect_operator(const char *fabric);
 /* control_connect by the socket's own path, which "softib run" passes in SOFTIB_SOCKET. */
 MUST_USE int control_connect_path(const char *path);
 
+struct received_descriptors;
+
 struct control_message {
 	char *text; /* NUL-terminated, owned by the message */
 	size_t byte_count;
@@ -37,6 +39,11 @@ MUST_USE int control_send(int socket, const char *text, const int *descriptors,
 /* Waits for one message (timeout in ms, -1 for ever); -ECONNRESET on hang-up, -EMSGSIZE,
  * -ETIMEDOUT. -ENOMEM, -EMFILE (no room for its descriptors): the message is lost. */
 MUST_USE int control_receive(int socket, int timeout_ms, struct control_message *ret_message);
+/* As control_receive() without waiting, for softibd: -EAGAIN: no message; -EMSGSIZE: more text or
+ * descriptors than a message may have. The descriptors are not in the message, and the caller gets
+ * them also with an error. */
+MUST_USE int control_receive_from_client(int socket, struct control_message *ret_message,
+					 struct received_descriptors *ret_received);
 /* The caller takes over a descriptor of the message. */
 int control_message_take(struct control_message *message, unsigned index);
 void control_message_release(

@@ -42,3 +42,36 @@ unsigned descriptors_take(struct msghdr *message, unsigned count_max, int ret_de
 	}
 	return taken;
 }
+
+void received_descriptors_take(struct msghdr *message, struct received_descriptors *ret_received)
+{
+	ret_received->count =
+		descriptors_take(message, DESCRIPTORS_PER_MESSAGE_MAX, ret_received->numbers);
+}
+
+int received_descriptor_take(struct received_descriptors *received, unsigned index)
+{
+	int descriptor;
+
+	if (index >= received->count)
+		return -1;
+	descriptor = received->numbers[index];
+	received->numbers[index] = -1;
+	return descriptor;
+}
+
+void received_descriptors_close(struct received_descriptors *received)
+{
+	for (unsigned index = 0; index < received->count; index++)
+		if (received->numbers[index] >= 0)
+			close(received->numbers[index]);
+	received->count = 0;
+}
+
+uint64_t socket_cookie(int descriptor)
+{
+	uint64_t cookie = 0;
+	socklen_t length = sizeof(cookie);
+
+	return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
+}

@@ -74,9 +74,9 @@ static int check_file(int file, size_t byte_count)
 	return 0;
 }
 
-int mad_socket_receive(int socket, struct mad_arrival *ret_arrival)
+int mad_socket_receive_from_client(int socket, struct mad_arrival *ret_arrival)
 {
-	union descriptor_room room;
+	union received_descriptors_room room;
 	struct iovec part = {.iov_base = ret_arrival->bytes, .iov_len = sizeof(ret_arrival->bytes)};
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
@@ -84,34 +84,43 @@ int mad_socket_receive(int socket, struct mad_arrival *ret_arrival)
 				 .msg_controllen = sizeof(room)};
 	ssize_t received;
 
+	ret_arrival->file = -1;
+	ret_arrival->received.count = 0;
 	do {
 		received = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	} while (received < 0 && errno == EINTR);
 	if (received < 0)
 		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	received_descriptors_take(&message, &ret_arrival->received);
 	if (received == 0)
 		return -ECONNRESET;
-	if (!descriptors_take(&message, 1, &ret_arrival->file))
-		ret_arrival->file = -1;
 	ret_arrival->byte_count = (size_t)received;
 	ret_arrival->total_bytes = (size_t)received;
 
 	int error =
 		received < MAD_PORT_HEADER_BYTES || (message.msg_flags & MSG_TRUNC) ? -EPROTO : 0;
 
-	if (!error && ret_arrival->file >= 0) {
+	if (!error && ret_arrival->received.count) {
 		uint32_t total;
 
 		memcpy(&total, ret_arrival->bytes + TOTAL_OFFSET, sizeof(total));
 		ret_arrival->total_bytes = total;
 		error = total < MAD_PORT_HEADER_BYTES || total > MAD_PORT_BYTES_MAX
 				? -EPROTO
-				: check_file(ret_arrival->file, total);
+				: check_file(ret_arrival->received.numbers[0], total);
+		if (!error)
+			ret_arrival->file = received_descriptor_take(&ret_arrival->received, 0);
 	} else if (!error && (message.msg_flags & MSG_CTRUNC)) {
 		error = -EMFILE;
 	}
-	if (error && ret_arrival->file >= 0)
-		close(ret_arrival->file);
+	return error;
+}
+
+int mad_socket_receive(int socket, struct mad_arrival *ret_arrival)
+{
+	int error = mad_socket_receive_from_client(socket, ret_arrival);
+
+	received_descriptors_close(&ret_arrival->received);
 	return error;
 }
 

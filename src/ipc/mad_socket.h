@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "ipc/descriptor_message.h"
 #include "ipc/mad_header.h"
 
 /* Never blocks: -EAGAIN: the socket is full, -ECONNRESET: the peer has closed it, -EMSGSIZE. */
@@ -20,12 +21,16 @@ struct mad_arrival {
 	uint8_t bytes[MAD_PORT_HEADER_BYTES + (1 << 15)];
 	size_t byte_count; /* in bytes */
 	size_t total_bytes;
-	int file; /* -1: all is in bytes */
+	int file;			      /* -1: all is in bytes */
+	struct received_descriptors received; /* the others */
 };
 
 /* Never blocks. -EAGAIN: none, -ECONNRESET: hung up, -EPROTO: not a message (it is consumed).
  * -EMFILE: no descriptor is free for its file; bytes has the first segment. */
 MUST_USE int mad_socket_receive(int socket, struct mad_arrival *ret_arrival);
+/* The same for softibd: the caller closes arrival.received, also after an error. The file is sealed
+ * memory, and so can be closed at once. */
+MUST_USE int mad_socket_receive_from_client(int socket, struct mad_arrival *ret_arrival);
 /* Copies the whole message; ret_bytes has room for total_bytes. Closes the file. -EPROTO. */
 MUST_USE int mad_arrival_take(struct mad_arrival *arrival, uint8_t *ret_bytes);
 

@@ -26,9 +26,15 @@ static int ask(struct adapter *adapter, const char *text)
 int adapter_raw_claim(struct adapter *adapter, uint8_t port_number, enum raw_kind kind)
 {
 	char text[96];
+	int error;
 
 	snprintf(text, sizeof(text), "{\"command\":\"raw\",\"adapter\":%u,\"port\":%u,\"kind\":%d}",
 		 adapter->description->index, port_number, (int)kind);
+	error = ask(adapter, text);
+	if (error != -EBUSY)
+		return error;
+	/* The record of an earlier release may still be in the up ring. */
+	adapter_raw_settle(adapter);
 	return ask(adapter, text);
 }
 

@@ -12,6 +12,31 @@
 #include "daemon/core/host_table.h"
 #include "ipc/alternate_path.h"
 
+/* No queue pair has number 0. */
+static uint64_t loading_key(unsigned adapter_index, uint32_t qpn)
+{
+	return (uint64_t)adapter_index << 32 | qpn;
+}
+
+static void stop_loading(struct cm_id *id)
+{
+	if (id->alternate.loading_key)
+		hash_table_remove(&id->program->host->loading, id->alternate.loading_key);
+	id->alternate.loading_key = 0;
+}
+
+/* false: another id says that it has this queue pair, and its path is being loaded. */
+static bool start_loading(struct cm_id *id, unsigned adapter_index)
+{
+	uint64_t key = loading_key(adapter_index, cm_id_offered_number(id));
+
+	stop_loading(id);
+	if (hash_table_put(&id->program->host->loading, key, id) != 0)
+		return false;
+	id->alternate.loading_key = key;
+	return true;
+}
+
 /* Sends the path to the process that owns the queue pair; it loads the path and answers by a
  * record. false: the process can't be reached. */
 static bool hand_to_program(struct cm_id *id, const struct cm_port *port,
@@ -21,9 +46,13 @@ static bool hand_to_program(struct cm_id *id, const struct cm_port *port,
 	uint32_t number = cm_id_offered_number(id);
 	struct client *client = qpn_space_owner(&adapter->qpns, number);
 
-	return client && client->host == adapter->host &&
-	       client_send_record(client, RECORD_ALTERNATE_PATH, adapter->index << 8, number, path,
-				  sizeof(*path));
+	if (!client || client->host != adapter->host || !start_loading(id, adapter->index))
+		return false;
+	if (client_send_record(client, RECORD_ALTERNATE_PATH, adapter->index << 8, number, path,
+			       sizeof(*path)))
+		return true;
+	stop_loading(id);
+	return false;
 }
 
 static struct alternate_path from_record(const struct cm_port *port, const struct path_record *path,
@@ -167,6 +196,7 @@ void cm_alternate_forget(struct cm_id *id)
 {
 	if (id->alternate.state == CM_ALTERNATE_RESOLVING)
 		sa_client_cancel(&id->alternate.port->sa, id);
+	stop_loading(id);
 }
 
 static void answer(struct cm_id *id, enum cm_apr_status status)
@@ -249,38 +279,17 @@ void cm_alternate_answered(struct cm_id *id, const struct cm_event *event)
 		tell(id, -ENOMEM);
 }
 
-static bool waits_for_process(const struct cm_id *id)
+void cm_alternate_take_record(const struct client *client, const struct ring_record *record)
 {
-	return id->alternate.state == CM_ALTERNATE_LOADING ||
-	       id->alternate.state == CM_ALTERNATE_GRANTED;
-}
-
-static struct cm_id *find_waiting(const struct cm_fabric *fabric, const struct client *client,
-				  unsigned adapter_index, uint32_t qpn)
-{
-	list_for_each (link, &fabric->programs) {
-		const struct cm_program *program = container_of(link, struct cm_program, link);
-
-		for (uint32_t index = 0; index < program->ids.capacity; index++) {
-			struct cm_id *id = program->ids.entries[index].value;
-
-			if (id && program->host->host == client->host && waits_for_process(id) &&
-			    cm_id_offered_number(id) == qpn &&
-			    id->route.adapter_index == adapter_index)
-				return id;
-		}
-	}
-	return NULL;
-}
-
-void cm_alternate_take_record(struct cm_fabric *fabric, struct client *client,
-			      const struct ring_record *record)
-{
-	struct cm_id *id = find_waiting(fabric, client, record->port >> 8, record->word);
+	const struct cm_host *host = client->host->cm;
+	struct cm_id *id =
+		host ? hash_table_get(&host->loading, loading_key(record->port >> 8, record->word))
+		     : NULL;
 	bool is_loaded = record->kind == RECORD_ALTERNATE_LOADED;
 
 	if (!id)
 		return;
+	stop_loading(id);
 	if (id->alternate.state == CM_ALTERNATE_LOADING) {
 		answer(id, is_loaded ? CM_APR_LOADED : CM_APR_REJECTED);
 		return;

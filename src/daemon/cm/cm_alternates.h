@@ -21,7 +21,7 @@ MUST_USE int cm_id_load_alternate(struct cm_id *id, const struct path_record *pa
 /* Asks the SA for the path between these ports, then sends a LAP. An event reports the outcome. */
 MUST_USE int cm_id_find_alternate(struct cm_id *id, const struct gid *sgid, const struct gid *dgid);
 void cm_alternate_found(struct cm_id *id, const struct sa_client_result *result);
-/* Cancels the request to the SA. */
+/* Cancels the request to the SA, and no longer waits for the program's process. */
 void cm_alternate_forget(struct cm_id *id);
 
 /* The engine's events: a LAP arrived; an APR arrived, or none did in time. */
@@ -29,7 +29,6 @@ void cm_alternate_asked(struct cm_id *id, const struct cm_event *event);
 void cm_alternate_answered(struct cm_id *id, const struct cm_event *event);
 
 /* Takes a program's RECORD_ALTERNATE_LOADED or RECORD_ALTERNATE_REFUSED. */
-void cm_alternate_take_record(struct cm_fabric *fabric, struct client *client,
-			      const struct ring_record *record);
+void cm_alternate_take_record(const struct client *client, const struct ring_record *record);
 
 #endif

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/core/daemon_core.h"
 #include "daemon/core/limits.h"
+#include "ipc/descriptor_message.h"
 
 /* A process with many channels keeps few events in each socket: the kernel's memory counts, too. */
 enum { SOCKET_BYTES = 1 << 20, LARGE_SOCKETS_MAX = 16, SMALL_SOCKET_BYTES = 1 << 14 };
@@ -89,14 +89,6 @@ static void channel_ready(struct watch *watch, uint32_t events)
 		write_waiting(channel);
 }
 
-/* 0: unknown. */
-static ino_t socket_inode(int descriptor)
-{
-	struct stat status;
-
-	return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
-}
-
 int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channel,
 		      int *ret_peer_socket)
 {
@@ -119,7 +111,7 @@ int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channe
 	setsockopt(sockets[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	channel->program = program;
 	channel->socket = sockets[0];
-	channel->peer_inode = socket_inode(sockets[1]);
+	channel->peer_cookie = socket_cookie(sockets[1]);
 	channel->watch.ready = channel_ready;
 	list_init(&channel->waiting);
 	list_init(&channel->unwritten_link);
@@ -172,8 +164,9 @@ void cm_channel_destroy(struct cm_channel *channel)
 	list_remove(&channel->unwritten_link);
 	leave_channel(channel);
 	hash_table_remove(&channel->program->channels, channel->number);
-	close(channel->socket);
 	account_give(channel->program->account, LIMIT_DESCRIPTORS, 1);
+	socket_close_apart(&channel->program->host->fabric->core->closers,
+			   channel->program->account, channel->socket);
 	/* epoll may have returned this watch in this same turn. */
 	channel->watch.ready = closed_ready;
 	list_append(&channel->program->host->fabric->closed_channels, &channel->closed_link);
@@ -197,6 +190,12 @@ void cm_channel_write(struct cm_channel *channel, const struct cm_event_message 
 
 	struct waiting_event *waiting = make_waiting(channel, byte_count);
 
+	/* Events are written at the end of the turn; those of a program that reads need no room
+	 * then. */
+	if (!waiting) {
+		write_waiting(channel);
+		waiting = make_waiting(channel, byte_count);
+	}
 	if (!waiting) {
 		cm_program_end(channel->program, "it does not read its events");
 		return;
@@ -263,7 +262,8 @@ static int take_events(struct cm_channel *from, int peer_socket, uint32_t id,
 {
 	struct list events;
 
-	if (peer_socket < 0 || socket_inode(peer_socket) != from->peer_inode)
+	if (peer_socket < 0 || !from->peer_cookie ||
+	    socket_cookie(peer_socket) != from->peer_cookie)
 		return -EINVAL;
 	list_init(&events);
 

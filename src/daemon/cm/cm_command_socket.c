@@ -30,19 +30,21 @@ static int send_answer(int socket, const struct cm_answer *answer, int descripto
 	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* Returns the length, or -1 with errno. At most one descriptor comes with a command; -1: none. */
-static ssize_t receive_command(int socket, struct cm_command *ret_command, int *ret_descriptor)
+/* Returns the length, or -1 with errno. */
+static ssize_t receive_command(int socket, struct cm_command *ret_command,
+			       struct received_descriptors *ret_received)
 {
 	struct iovec piece = {ret_command, sizeof(*ret_command)};
-	union descriptor_room room;
+	union received_descriptors_room room;
 	struct msghdr message = {.msg_iov = &piece,
 				 .msg_iovlen = 1,
 				 .msg_control = &room,
 				 .msg_controllen = sizeof(room)};
 	ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
 
-	if (length < 0 || !descriptors_take(&message, 1, ret_descriptor))
-		*ret_descriptor = -1;
+	ret_received->count = 0;
+	if (length >= 0)
+		received_descriptors_take(&message, ret_received);
 	return length;
 }
 
@@ -67,8 +69,8 @@ static void serve(struct cm_program *program, const struct cm_command *command,
 static bool serve_one(struct cm_program *program)
 {
 	struct cm_command command = {0};
-	int given_descriptor;
-	ssize_t length = receive_command(program->socket, &command, &given_descriptor);
+	struct received_descriptors received;
+	ssize_t length = receive_command(program->socket, &command, &received);
 	bool makes_sense = length > 0 &&
 			   (size_t)length >= offsetof(struct cm_command, private_data) &&
 			   command.private_byte_count <= CM_PRIVATE_BYTES_MAX &&
@@ -77,11 +79,12 @@ static bool serve_one(struct cm_program *program)
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (makes_sense)
-		serve(program, &command, given_descriptor);
+		serve(program, &command, received.count ? received.numbers[0] : -1);
 	else
 		cm_program_end(program, length <= 0 ? NULL : "invalid command");
-	if (given_descriptor >= 0)
-		close(given_descriptor);
+	if (files_close_apart(&program->host->fabric->core->closers, program->account, &received) !=
+	    0)
+		cm_program_end(program, "it sends more files than softibd can close");
 	return makes_sense && command.is_posted && !program->is_ending;
 }
 
@@ -117,7 +120,6 @@ static void resume(struct share_hold *hold)
 /* Frees a program that nothing refers to yet. */
 static void unmake(struct cm_program *program)
 {
-	account_give(program->account, LIMIT_DESCRIPTORS, 1);
 	account_release(program->account);
 	free(program);
 }
@@ -150,6 +152,7 @@ int cm_program_create(struct cm_host *host, struct account *account,
 		return error;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
 		error = -errno;
+		account_give(account, LIMIT_DESCRIPTORS, 1);
 		unmake(program);
 		return error;
 	}
@@ -162,6 +165,7 @@ int cm_program_create(struct cm_host *host, struct account *account,
 	if (error) {
 		close(sockets[0]);
 		close(sockets[1]);
+		account_give(account, LIMIT_DESCRIPTORS, 1);
 		unmake(program);
 		return error;
 	}
@@ -205,7 +209,9 @@ static void release(struct cm_program *program)
 	hash_table_release(&program->ids);
 	hash_table_release(&program->channels);
 	list_remove(&program->hold.link);
-	close(program->socket);
+	account_give(program->account, LIMIT_DESCRIPTORS, 1);
+	socket_close_apart(&program->host->fabric->core->closers, program->account,
+			   program->socket);
 	unmake(program);
 }
 

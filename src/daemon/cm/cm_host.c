@@ -128,6 +128,7 @@ int cm_host_create(struct cm_fabric *fabric, struct host *host, struct cm_host *
 	list_init(&made->link);
 	list_init(&made->ready_link);
 	hash_table_init(&made->services);
+	hash_table_init(&made->loading);
 	made->ports = calloc(count_ports(host) + 1, sizeof(made->ports[0]));
 
 	int error = made->ports ? open_ports(made) : -ENOMEM;
@@ -160,6 +161,7 @@ void cm_host_destroy(struct cm_host *host)
 	list_remove(&host->ready_link);
 	list_remove(&host->link);
 	hash_table_release(&host->services);
+	hash_table_release(&host->loading);
 	free(host->ports);
 	free(host);
 }

@@ -10,10 +10,11 @@
 #include "daemon/cm/cm_address.h"
 #include "daemon/cm/cm_events.h"
 #include "daemon/cm/cm_port.h"
+#include "daemon/core/limits.h"
 #include "wire/ipoib.h"
 #include "wire/pkey.h"
 
-enum { STATE_FULL = 1, STATE_SEND_ONLY_FULL = 8, MEMBERSHIPS_MAX = 1024 };
+enum { STATE_FULL = 1, STATE_SEND_ONLY_FULL = 8 };
 
 struct cm_membership {
 	struct list id_link; /* id->groups */
@@ -28,6 +29,7 @@ struct cm_membership {
 struct cm_group {
 	struct list link; /* port->groups */
 	struct cm_port *port;
+	struct account *account; /* of the process that joined first */
 	struct gid mgid;
 	uint32_t qkey;
 	struct list members;
@@ -105,6 +107,8 @@ static void group_free(struct cm_group *group)
 {
 	sa_client_cancel(&group->port->sa, group);
 	list_remove(&group->link);
+	account_give(group->account, LIMIT_MULTICAST, 1);
+	account_release(group->account);
 	free(group);
 }
 
@@ -119,15 +123,25 @@ static struct cm_group *find_group(struct cm_port *port, const struct gid *mgid)
 	return NULL;
 }
 
-static struct cm_group *make_group(struct cm_port *port, const struct gid *mgid, uint32_t qkey)
+/* NULL: no memory, or the process has too many. A group may outlive its members until the SA has
+ * answered. */
+static struct cm_group *make_group(const struct cm_id *id, const struct gid *mgid)
 {
-	struct cm_group *group = calloc(1, sizeof(*group));
+	struct account *account = id->program->account;
+	struct cm_port *port = id->port;
+	struct cm_group *group;
 
-	if (!group)
+	if (account_take(account, LIMIT_MULTICAST, 1) != 0)
 		return NULL;
+	group = calloc(1, sizeof(*group));
+	if (!group) {
+		account_give(account, LIMIT_MULTICAST, 1);
+		return NULL;
+	}
+	group->account = account_share(account);
 	group->port = port;
 	group->mgid = *mgid;
-	group->qkey = qkey;
+	group->qkey = id->route.qkey;
 	list_init(&group->members);
 	list_append(&port->groups, &group->link);
 	return group;
@@ -163,6 +177,7 @@ static void membership_free(struct cm_membership *membership)
 {
 	list_remove(&membership->link);
 	list_remove(&membership->id_link);
+	account_give(membership->id->program->account, LIMIT_MULTICAST, 1);
 	free(membership);
 }
 
@@ -247,14 +262,18 @@ int cm_group_join(struct cm_id *id, const struct cm_address *address, enum cm_jo
 		return -EINVAL;
 
 	struct gid mgid = cm_group_address(id, address);
-	struct cm_membership *membership = calloc(1, sizeof(*membership));
+	struct account *account = id->program->account;
+	int error = account_take(account, LIMIT_MULTICAST, 1);
+	struct cm_membership *membership = error ? NULL : calloc(1, sizeof(*membership));
 	bool is_chosen_by_sa = gid_prefix(&mgid) == 0 && gid_guid(&mgid) == 0;
 	struct cm_group *group = is_chosen_by_sa ? NULL : find_group(id->port, &mgid);
 
 	if (!group && membership)
-		group = make_group(id->port, &mgid, id->route.qkey);
+		group = make_group(id, &mgid);
 	if (!membership || !group) {
 		free(membership);
+		if (!error)
+			account_give(account, LIMIT_MULTICAST, 1);
 		return -ENOMEM;
 	}
 	membership->id = id;

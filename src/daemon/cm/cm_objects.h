@@ -111,6 +111,8 @@ struct cm_host {
 	struct cm_port *ports;
 	uint32_t port_count;
 	struct hash_table services; /* by service id */
+	struct hash_table
+		loading; /* ids whose alternate paths processes load, by adapter and QPN */
 	struct random random;
 	struct list ready_link;
 	struct timer timer;
@@ -137,7 +139,7 @@ struct cm_channel {
 	struct cm_program *program;
 	uint32_t number;
 	int socket;
-	ino_t peer_inode; /* inode of the program's end of the socket */
+	uint64_t peer_cookie; /* socket_cookie() of the program's end */
 	struct watch watch;
 	struct list waiting; /* events that have not been written to the socket */
 	uint32_t waiting_count;
@@ -183,6 +185,8 @@ struct cm_alternate {
 	struct cm_port *port;	 /* RESOLVING, ASKED: the path's first port */
 	struct path_record path; /* ASKED: loaded into the queue pair if the peer accepts */
 	uint8_t timeout;
+	/* LOADING, GRANTED: the key in cm_host.loading; 0: none. */
+	uint64_t loading_key;
 };
 
 /* Options that the program set (rdma_set_option). */

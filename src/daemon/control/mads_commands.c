@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "daemon/commands.h"
 #include "daemon/control/request_fields.h"
 #include "daemon/daemon.h"
@@ -60,16 +59,14 @@ static void run_mads(struct client *client, const json_t *request, struct reply 
 }
 
 /* The open port whose socket came with the request, on the client's own host; NULL with an error in
- * the reply. A process that has the socket owns the port's agents; an inode can be guessed. */
+ * the reply. A process that has the socket owns the port's agents. */
 static struct mad_file *given_file(const struct client *client, struct reply *reply)
 {
 	const struct mad_files *files = &client_daemon(client)->mad_files;
 	struct mad_file *file = NULL;
-	struct stat status;
 
-	if (client->host && client->given_descriptor >= 0 &&
-	    fstat(client->given_descriptor, &status) == 0 && S_ISSOCK(status.st_mode))
-		file = mad_file_find(files, status.st_ino);
+	if (client->host)
+		file = mad_file_find(files, client->given_descriptor);
 
 	if (file && mad_file_endpoint(file)->device->host == client->host)
 		return file;

@@ -226,7 +226,10 @@ static void run_qpns(struct client *client, const json_t *request, struct reply 
 		reply_error(ret_reply, ENOSPC, "no more queue pair numbers");
 		return;
 	}
-	if (qpn_space_take(&adapter->qpns, client, block_count, &first_block) != 0) {
+	/* A process leaves others as many as it has, so each gets at most half of what is free. */
+	if ((uint64_t)client->account->used[LIMIT_QPN_BLOCKS] + block_count >
+		    qpn_space_free_count(&adapter->qpns) ||
+	    qpn_space_take(&adapter->qpns, client, block_count, &first_block) != 0) {
 		account_give(client->account, LIMIT_QPN_BLOCKS, block_count);
 		reply_error(ret_reply, ENOSPC, "no more queue pair numbers");
 		return;

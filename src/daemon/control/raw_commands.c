@@ -4,7 +4,6 @@
 #include "daemon/commands.h"
 #include "daemon/control/request_fields.h"
 #include "daemon/daemon.h"
-#include "daemon/packets/ingress.h"
 #include "daemon/packets/raw_owners.h"
 
 static void run_raw(struct client *client, const json_t *request, struct reply *ret_reply)
@@ -21,8 +20,6 @@ static void run_raw(struct client *client, const json_t *request, struct reply *
 		reply_error(ret_reply, EINVAL, "no such port or kind, or not attached");
 		return;
 	}
-	/* The client may have released this queue pair by a record that is still in its up ring. */
-	ingress_catch_up(&client_daemon(client)->packets, client);
 	if (raw_claim(client, endpoint, (enum raw_kind)kind) != 0)
 		reply_error(ret_reply, EBUSY, "the port has a raw queue pair of that kind already");
 	else

@@ -34,6 +34,8 @@ void client_end(struct client *client, const char *reason)
 
 void client_wake(struct client *client)
 {
+	if (list_is_linked(&client->rings.hold.link))
+		return;
 	client->ingress.active_at = client->core->loop.now;
 	client->ingress.empty_read_count = 0;
 	if (list_is_linked(&client->rings.awake_link))

@@ -34,6 +34,7 @@ struct client_rings {
 	int down_doorbell;    /* the program sleeps on it */
 	int up_doorbell;      /* softibd sleeps on it */
 	struct watch doorbell_watch;
+	struct share_hold hold; /* while neither doorbell nor up ring is read */
 	struct ring_consumer up;
 	struct ring_producer down;
 	struct list awake_link;

@@ -10,6 +10,7 @@ void daemon_core_init(struct daemon_core *core)
 	client_table_init(&core->clients);
 	accounts_init(&core->accounts);
 	fair_shares_init(&core->shares);
+	file_closers_init(&core->closers);
 	list_init(&core->changed_endpoints);
 }
 

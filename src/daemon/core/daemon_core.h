@@ -10,6 +10,7 @@
 #include "daemon/core/client.h"
 #include "daemon/core/event_loop.h"
 #include "daemon/core/fair_share.h"
+#include "daemon/core/file_closer.h"
 #include "daemon/core/host_table.h"
 #include "daemon/core/limits.h"
 #include "fabric/fabric.h"
@@ -26,6 +27,7 @@ struct daemon_core {
 	struct client_table clients;
 	struct accounts accounts; /* of the processes of clients */
 	struct fair_shares shares;
+	struct file_closers closers;
 	int page_file;
 	struct fabric_page *page;      /* the generation word and counts that programs map */
 	bool offloads;		       /* programs may exchange packets by direct rings */

@@ -87,6 +87,7 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 	snprintf(adapter->name, sizeof(adapter->name), "softib%u", adapter->index);
 	qpn_space_init(&adapter->qpns);
 	list_init(&adapter->xrc_domains);
+	hash_table_init(&adapter->xrc_blocks);
 	for (unsigned number = 1; number <= node->port_count; number++) {
 		struct endpoint *endpoint = &adapter->endpoints[number];
 
@@ -148,6 +149,7 @@ static struct host *make_device(struct host_table *table, struct node *node, con
 	*device = (struct adapter_entry){
 		.node = node, .host = host, .name = "softib0", .endpoints = endpoints};
 	list_init(&device->xrc_domains);
+	hash_table_init(&device->xrc_blocks);
 	attach_device(device);
 	table->devices[table->device_count++] = host;
 	return host;
@@ -198,6 +200,7 @@ void host_table_release(struct host_table *table)
 		struct adapter_entry *adapter = table->adapters[index];
 
 		qpn_space_release(&adapter->qpns);
+		hash_table_release(&adapter->xrc_blocks);
 		for (unsigned i = 1; i <= adapter->node->port_count; i++)
 			free(adapter->endpoints[i].sysfs_shown);
 		free(adapter->endpoints);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/hash_table.h"
 #include "base/list.h"
 #include "daemon/core/qpn_space.h"
 #include "net/node/node.h"
@@ -55,8 +56,9 @@ struct adapter_entry {
 	uint32_t index; /* on its host */
 	char name[20];	/* softib0 */
 	struct qpn_space qpns;
-	struct list xrc_domains;    /* struct xrc_domain, shared between programs */
-	struct endpoint *endpoints; /* [port_number], [0] unused */
+	struct list xrc_domains;      /* struct xrc_domain, shared between programs */
+	struct hash_table xrc_blocks; /* their struct xrc_block, by number */
+	struct endpoint *endpoints;   /* [port_number], [0] unused */
 };
 
 struct host {

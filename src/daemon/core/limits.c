@@ -10,10 +10,12 @@
 /* Descriptors that no program gets: the fabric's own, and those of operators' commands. */
 enum { DESCRIPTORS_KEPT = 16, DESCRIPTORS_KEPT_SHARE = 16, DESCRIPTORS_KEPT_MAX = 256 };
 
-#define LIMIT_ROW(name, process, all, error, text) [LIMIT_##name] = {process, all, error, text},
+#define LIMIT_ROW(name, process, all, floor, error, text)                                          \
+	[LIMIT_##name] = {process, all, floor, error, text},
 static const struct {
 	uint32_t process_max;
 	uint32_t all_max;
+	uint32_t floor;
 	int error;
 	const char *name;
 } limits[LIMIT_COUNT] = {LIMITS(LIMIT_ROW)};
@@ -47,6 +49,7 @@ void accounts_init(struct accounts *accounts)
 	for (unsigned limit = 0; limit < LIMIT_COUNT; limit++) {
 		accounts->process_max[limit] = limits[limit].process_max;
 		accounts->all_max[limit] = limits[limit].all_max;
+		accounts->floor[limit] = limits[limit].floor;
 	}
 	limit_descriptors(accounts);
 }
@@ -91,25 +94,52 @@ void account_release(struct account *account)
 	free(account);
 }
 
+/* What counts among what all processes have. */
+static uint32_t beyond_floor(const struct accounts *accounts, enum limit limit, uint32_t used)
+{
+	return used > accounts->floor[limit] ? used - accounts->floor[limit] : 0;
+}
+
+static uint32_t room(uint32_t max, uint32_t used)
+{
+	return max > used ? max - used : 0;
+}
+
+uint32_t account_room(const struct account *account, enum limit limit)
+{
+	const struct accounts *accounts = account->accounts;
+	uint32_t used = account->used[limit];
+	uint32_t process_room = room(accounts->process_max[limit], used);
+	uint64_t all_room = (uint64_t)room(accounts->all_max[limit], accounts->used[limit]) +
+			    room(accounts->floor[limit], used);
+
+	return lesser(process_room, all_room);
+}
+
 int account_take(struct account *account, enum limit limit, uint32_t count)
 {
 	struct accounts *accounts = account->accounts;
+	uint32_t used = account->used[limit];
 
-	if (count > accounts->process_max[limit] - account->used[limit] ||
-	    count > accounts->all_max[limit] - accounts->used[limit]) {
+	if (count > account_room(account, limit)) {
 		account->refused = limit;
 		return -limits[limit].error;
 	}
 	account->used[limit] += count;
-	accounts->used[limit] += count;
+	accounts->used[limit] +=
+		beyond_floor(accounts, limit, used + count) - beyond_floor(accounts, limit, used);
 	return 0;
 }
 
 void account_give(struct account *account, enum limit limit, uint32_t count)
 {
-	assert(account->used[limit] >= count);
+	struct accounts *accounts = account->accounts;
+	uint32_t used = account->used[limit];
+
+	assert(used >= count);
 	account->used[limit] -= count;
-	account->accounts->used[limit] -= count;
+	accounts->used[limit] -=
+		beyond_floor(accounts, limit, used) - beyond_floor(accounts, limit, used - count);
 }
 
 void account_explain(const struct account *account, enum limit limit,
@@ -117,9 +147,9 @@ void account_explain(const struct account *account, enum limit limit,
 {
 	const struct accounts *accounts = account->accounts;
 	uint32_t process_max = accounts->process_max[limit];
-	uint32_t all_left = accounts->all_max[limit] - accounts->used[limit];
+	uint32_t all_left = room(accounts->all_max[limit], accounts->used[limit]);
 
-	if (process_max - account->used[limit] <= all_left)
+	if (room(process_max, account->used[limit]) <= all_left)
 		snprintf(ret_text, LIMIT_TEXT_BYTES,
 			 "softibd keeps %u %s for this process; a process may have %u",
 			 account->used[limit], limits[limit].name, process_max);

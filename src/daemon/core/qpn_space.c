@@ -76,6 +76,7 @@ int qpn_space_take(struct qpn_space *space, struct client *owner, uint32_t block
 	for (uint32_t block = first; block < first + block_count; block++)
 		space->owners[block] = owner;
 	space->next_block = first + block_count;
+	space->taken_count += block_count;
 	*ret_first_block = first;
 	return 0;
 }
@@ -83,15 +84,24 @@ int qpn_space_take(struct qpn_space *space, struct client *owner, uint32_t block
 void qpn_space_give_back(struct qpn_space *space, const struct client *owner)
 {
 	for (uint32_t block = 0; block < space->owner_count; block++) {
-		if (space->owners[block] == owner)
-			space->owners[block] = NULL;
+		if (space->owners[block] != owner)
+			continue;
+		space->owners[block] = NULL;
+		space->taken_count--;
 	}
 }
 
 void qpn_space_pass_on(struct qpn_space *space, uint32_t block, struct client *owner)
 {
 	assert(block < space->owner_count);
+	space->taken_count -= space->owners[block] && !owner;
+	space->taken_count += !space->owners[block] && owner;
 	space->owners[block] = owner;
+}
+
+uint32_t qpn_space_free_count(const struct qpn_space *space)
+{
+	return QPN_BLOCKS_MAX - space->taken_count;
 }
 
 struct client *qpn_space_owner(const struct qpn_space *space, uint32_t qpn)

@@ -16,6 +16,7 @@ struct qpn_space {
 	struct client **owners; /* by block; the array grows as blocks are taken */
 	uint32_t owner_count;
 	uint32_t next_block;
+	uint32_t taken_count;
 };
 
 void qpn_space_init(struct qpn_space *space);
@@ -26,6 +27,8 @@ void qpn_space_release(struct qpn_space *space);
 MUST_USE int qpn_space_take(struct qpn_space *space, struct client *owner, uint32_t block_count,
 			    uint32_t *ret_first_block);
 void qpn_space_give_back(struct qpn_space *space, const struct client *owner);
+
+uint32_t qpn_space_free_count(const struct qpn_space *space);
 
 /* Gives one block to another owner; NULL frees it. */
 void qpn_space_pass_on(struct qpn_space *space, uint32_t block, struct client *owner);

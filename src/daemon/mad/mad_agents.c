@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "daemon/core/limits.h"
 #include "daemon/mad/mad_files.h"
 #include "daemon/mad/mad_requests.h"
 #include "net/link/port.h"
@@ -83,8 +84,45 @@ static int make_rmpp(struct rmpp **ret_rmpp)
 	return error;
 }
 
+static struct account *account_of_agent(const struct mad_agent *agent)
+{
+	return mad_file_account(agent->file);
+}
+
+/* Messages that arrive in parts grow as far as the process has room for. */
+static void limit_received(struct mad_agent *agent)
+{
+	uint64_t max = (uint64_t)agent->received_charged +
+		       account_room(account_of_agent(agent), LIMIT_MAD_BYTES);
+
+	agent->rmpp->options.received_bytes_max =
+		max < MAD_PORT_BYTES_MAX ? max : MAD_PORT_BYTES_MAX;
+}
+
+/* A buffer that doubled may be larger than the limit; then only the room is charged, and it does
+ * not grow again. */
+static void charge_received(struct mad_agent *agent)
+{
+	struct account *account = account_of_agent(agent);
+	uint32_t charged = agent->received_charged;
+	uint32_t wanted = (uint32_t)agent->rmpp->received_bytes;
+
+	if (wanted > charged) {
+		uint32_t room = account_room(account, LIMIT_MAD_BYTES);
+		uint32_t more = wanted - charged < room ? wanted - charged : room;
+
+		if (account_take(account, LIMIT_MAD_BYTES, more) == 0)
+			agent->received_charged += more;
+	} else {
+		account_give(account, LIMIT_MAD_BYTES, charged - wanted);
+		agent->received_charged = wanted;
+	}
+}
+
 static void free_agent(struct mad_agent *agent)
 {
+	account_give(account_of_agent(agent), LIMIT_MAD_BYTES, agent->received_charged);
+	account_give(account_of_agent(agent), LIMIT_MAD_AGENTS, 1);
 	mad_timer_release(files_of(agent), &agent->rmpp_timer);
 	if (agent->rmpp)
 		rmpp_release(agent->rmpp);
@@ -102,7 +140,12 @@ int mad_agent_create(struct mad_file *file, uint32_t id, struct port *port,
 
 	struct mad_agent *agent = calloc(1, sizeof(*agent));
 
-	if (!agent || mad_timer_reserve(files) != 0) {
+	if (!agent || account_take(mad_file_account(file), LIMIT_MAD_AGENTS, 1) != 0) {
+		free(agent);
+		return -ENOMEM;
+	}
+	if (mad_timer_reserve(files) != 0) {
+		account_give(mad_file_account(file), LIMIT_MAD_AGENTS, 1);
 		free(agent);
 		return -ENOMEM;
 	}
@@ -177,6 +220,7 @@ static bool pump(struct mad_agent *agent, time_ns now)
 			break;
 	}
 	take_results(agent, now);
+	charge_received(agent);
 
 	time_ns deadline = rmpp_deadline(agent->rmpp);
 
@@ -371,7 +415,10 @@ static void receive_segment(struct mad_agent *agent, const struct mad_message *s
 	struct mad_request *request =
 		mad_is_response(segment->bytes) ? mad_request_find(agent, segment->bytes) : NULL;
 	struct rmpp_message message;
-	bool is_whole = rmpp_receive(agent->rmpp, now, segment, &message);
+	bool is_whole;
+
+	limit_received(agent);
+	is_whole = rmpp_receive(agent->rmpp, now, segment, &message);
 
 	/* An answer whose first segment has arrived is not late. */
 	if (request && timer_is_armed(&request->timer.timer))

@@ -29,10 +29,11 @@ struct mad_agent {
 	struct mad_file *file;
 	uint32_t id; /* unique within its file */
 	enum mad_agent_kind kind;
-	struct list requests;	  /* outstanding requests, sent or not */
-	struct list unsent;	  /* requests that found no room in the fabric */
-	struct list stalled_link; /* mad_files.stalled */
-	struct rmpp *rmpp;	  /* agents of MAD_AGENT_RMPP only */
+	struct list requests;	   /* outstanding requests, sent or not */
+	struct list unsent;	   /* requests that found no room in the fabric */
+	struct list stalled_link;  /* mad_files.stalled */
+	struct rmpp *rmpp;	   /* agents of MAD_AGENT_RMPP only */
+	uint32_t received_charged; /* bytes of messages that have arrived in part */
 	struct mad_timer rmpp_timer;
 	bool has_unsent_segment;
 	struct mad_message unsent_segment;

@@ -9,6 +9,7 @@
 #include "daemon/mad/mad_agents.h"
 #include "daemon/mad/mad_outbox.h"
 #include "daemon/mad/mad_requests.h"
+#include "ipc/descriptor_message.h"
 #include "ipc/mad_socket.h"
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -33,7 +33,7 @@ struct mad_file {
 	struct account *account; /* of the process that opened the port */
 	struct endpoint *endpoint;
 	int socket;
-	uint64_t inode;
+	uint64_t cookie; /* of the program's end */
 	struct watch watch;
 	struct share_hold hold; /* while its socket is not read */
 	uint32_t events;	/* epoll events that are watched for */
@@ -50,7 +50,7 @@ void mad_files_init(struct mad_files *files, struct daemon_core *core,
 	list_init(&files->files);
 	list_init(&files->ended);
 	list_init(&files->stalled);
-	hash_table_init(&files->by_inode);
+	hash_table_init(&files->by_cookie);
 	hash_table_init(&files->requests);
 	timer_queue_init(&files->timers);
 }
@@ -70,9 +70,11 @@ struct endpoint *mad_file_endpoint(const struct mad_file *file)
 	return file->endpoint;
 }
 
-struct mad_file *mad_file_find(const struct mad_files *files, uint64_t inode)
+struct mad_file *mad_file_find(const struct mad_files *files, int program_end)
 {
-	return hash_table_get(&files->by_inode, inode);
+	uint64_t cookie = program_end >= 0 ? socket_cookie(program_end) : 0;
+
+	return cookie ? hash_table_get(&files->by_cookie, cookie) : NULL;
 }
 
 /* Ends the open port. The log gets the reason unless it is NULL. */
@@ -113,11 +115,11 @@ static void release(struct mad_file *file)
 			mad_agent_destroy(file->agents[id]);
 	}
 	mad_outbox_release(&file->outbox);
-	hash_table_remove(&file->files->by_inode, file->inode);
+	hash_table_remove(&file->files->by_cookie, file->cookie);
 	file->files->file_count--;
-	close(file->socket);
 	list_remove(&file->hold.link);
 	give_port(file->account);
+	socket_close_apart(&file->files->core->closers, file->account, file->socket);
 	account_release(file->account);
 	free(file);
 }
@@ -135,7 +137,7 @@ void mad_files_release(struct mad_files *files)
 	while (!list_is_empty(&files->files))
 		mad_file_end(container_of(list_first(&files->files), struct mad_file, link), NULL);
 	bury_ended(files);
-	hash_table_release(&files->by_inode);
+	hash_table_release(&files->by_cookie);
 	hash_table_release(&files->requests);
 	timer_queue_release(&files->timers);
 }
@@ -253,10 +255,15 @@ static void read_program(struct mad_file *file)
 	for (unsigned count = 0;
 	     count < MESSAGES_PER_TURN && file->request_count < REQUESTS_MAX && !file->is_ending;
 	     count++) {
-		int error = mad_socket_receive(file->socket, &arrival);
+		int error = mad_socket_receive_from_client(file->socket, &arrival);
 
 		if (error == -EAGAIN)
 			return;
+		if (files_close_apart(&file->files->core->closers, file->account,
+				      &arrival.received) != 0) {
+			mad_file_end(file, "it sends more files than softibd can close");
+			return;
+		}
 		if (error == -EMFILE) {
 			refuse_long(file, &arrival);
 			continue;
@@ -311,24 +318,23 @@ static void file_ready(struct watch *watch, uint32_t events)
 static int watch_file(struct mad_file *file, int program_end)
 {
 	const int buffer_bytes = SOCKET_BUFFER_BYTES;
-	struct stat status;
 
-	if (fstat(program_end, &status) != 0)
-		return -errno;
+	file->cookie = socket_cookie(program_end);
+	if (!file->cookie)
+		return -ENOTSOCK;
 	/* As much as the system grants; a larger buffer only holds more messages. */
 	if (setsockopt(file->socket, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof(buffer_bytes)) !=
 	    0)
 		return -errno;
-	file->inode = status.st_ino;
 
-	int error = hash_table_put(&file->files->by_inode, file->inode, file);
+	int error = hash_table_put(&file->files->by_cookie, file->cookie, file);
 
 	if (error)
 		return error;
 	file->events = EPOLLIN;
 	error = event_loop_watch(&file->files->core->loop, file->socket, &file->watch);
 	if (error)
-		hash_table_remove(&file->files->by_inode, file->inode);
+		hash_table_remove(&file->files->by_cookie, file->cookie);
 	return error;
 }
 

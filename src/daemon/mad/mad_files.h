@@ -25,12 +25,12 @@ struct mad_files {
 	struct daemon_core *core;
 	struct mad_dispatch *dispatch;
 	struct list files;
-	struct list ended;	    /* to be released at the end of the turn */
-	struct hash_table by_inode; /* open ports by the inode of the program's end of the socket */
-	struct hash_table requests; /* requests that wait for an answer, by transaction id */
-	struct timer_queue timers;  /* struct mad_timer */
-	uint32_t timer_count;	    /* timers that `timers` has room for */
-	struct list stalled;	    /* agents with MADs that found no room */
+	struct list ended;	     /* to be released at the end of the turn */
+	struct hash_table by_cookie; /* open ports by socket_cookie() of the program's end */
+	struct hash_table requests;  /* requests that wait for an answer, by transaction id */
+	struct timer_queue timers;   /* struct mad_timer */
+	uint32_t timer_count;	     /* timers that `timers` has room for */
+	struct list stalled;	     /* agents with MADs that found no room */
 	uint32_t file_count;
 };
 
@@ -43,8 +43,8 @@ void mad_files_release(struct mad_files *files);
  */
 MUST_USE int mad_file_open(struct mad_files *files, struct account *account,
 			   struct endpoint *endpoint, int *ret_program_end);
-/* NULL when no open port has this inode. */
-struct mad_file *mad_file_find(const struct mad_files *files, uint64_t inode);
+/* The open port of this socket; NULL: none. */
+struct mad_file *mad_file_find(const struct mad_files *files, int program_end);
 struct endpoint *mad_file_endpoint(const struct mad_file *file);
 /* Of the process that opened the port. */
 struct account *mad_file_account(const struct mad_file *file);

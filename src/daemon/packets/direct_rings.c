@@ -27,6 +27,7 @@ struct direct_end {
 	/* What the other end may send to this one. */
 	struct ring_grant *grants;
 	unsigned grant_count, grant_capacity;
+	struct account *granted; /* the other end's, which the grants count for; the ring has it */
 };
 
 /* ends[0] is the process with the lower id. A process's ring to itself has one end, ends[0], and
@@ -194,7 +195,7 @@ static bool tell(const struct direct_end *end, enum record_kind kind,
 
 /* The end hears of the grant before the source hears of the ring, so that it finds the grant for
  * the first packet. */
-static int offer(struct direct_end *end, const struct ring_grant *grant)
+static int offer(struct direct_end *end, struct account *granted, const struct ring_grant *grant)
 {
 	struct ring_grant *known = find_grant(end, grant);
 
@@ -205,10 +206,15 @@ static int offer(struct direct_end *end, const struct ring_grant *grant)
 
 	int error = make_room(end);
 
+	if (!error)
+		error = account_take(granted, LIMIT_GRANTS, 1);
 	if (error)
 		return error;
-	if (!tell(end, RECORD_RING_OFFERED, &grant->packets))
+	if (!tell(end, RECORD_RING_OFFERED, &grant->packets)) {
+		account_give(granted, LIMIT_GRANTS, 1);
 		return -EAGAIN;
+	}
+	end->granted = granted;
 	client_publish(end->client);
 	end->grants[end->grant_count++] = *grant;
 	end->has_been_told = true;
@@ -233,10 +239,12 @@ unsigned direct_rings_check(struct client *destination, ring_grant_holds holds, 
 			grant->is_ending |= source && !holds(source, destination, grant);
 			if (!grant->is_ending)
 				continue;
-			if (was_ending && tell(end, RECORD_RING_REVOKED, &grant->packets))
-				*grant = end->grants[--end->grant_count];
-			else
+			if (!was_ending || !tell(end, RECORD_RING_REVOKED, &grant->packets)) {
 				*ret_is_done = false;
+				continue;
+			}
+			*grant = end->grants[--end->grant_count];
+			account_give(end->granted, LIMIT_GRANTS, 1);
 		}
 	}
 	return count;
@@ -257,7 +265,7 @@ int direct_ring_between(struct client *source, struct client *destination,
 			return error;
 	}
 
-	int error = offer(end_of(ring, destination), grant);
+	int error = offer(end_of(ring, destination), source->account, grant);
 
 	if (error)
 		return error;
@@ -319,6 +327,9 @@ static void destroy_ring(struct direct_ring *ring)
 {
 	for (unsigned index = 0; index < ring->end_count; index++) {
 		list_remove(&ring->ends[index].link);
+		if (ring->ends[index].granted)
+			account_give(ring->ends[index].granted, LIMIT_GRANTS,
+				     ring->ends[index].grant_count);
 		free(ring->ends[index].grants);
 	}
 	close(ring->memory_file);

@@ -3,6 +3,7 @@
 #include "daemon/packets/ingress.h"
 
 #include <string.h>
+#include <sys/epoll.h>
 #include "base/bytes.h"
 #include "daemon/cm/cm_alternates.h"
 #include "daemon/core/daemon_core.h"
@@ -103,8 +104,7 @@ static bool take_resolve_request(struct client *client, const struct ring_record
 				  sizeof(answer));
 }
 
-static bool take_record(struct packet_plane *plane, struct client *client,
-			const struct ring_record *record)
+static bool take_record(struct client *client, const struct ring_record *record)
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
@@ -129,12 +129,55 @@ static bool take_record(struct packet_plane *plane, struct client *client,
 		return direct_ring_expose(client, record->word) == 0;
 	case RECORD_ALTERNATE_LOADED:
 	case RECORD_ALTERNATE_REFUSED:
-		cm_alternate_take_record(plane->cm, client, record);
+		cm_alternate_take_record(client, record);
 		return true;
 	default:
 		client_end(client, "unknown record in its up ring");
 		return true;
 	}
+}
+
+void ingress_hold_back(struct client *client)
+{
+	event_loop_change(&client->core->loop, client->rings.up_doorbell,
+			  &client->rings.doorbell_watch, 0);
+	list_remove(&client->rings.awake_link);
+	share_hold_back(&client->core->shares, &client->rings.hold);
+}
+
+void ingress_resume_client(struct share_hold *hold)
+{
+	struct client *client = container_of(hold, struct client, rings.hold);
+
+	event_loop_change(&client->core->loop, client->rings.up_doorbell,
+			  &client->rings.doorbell_watch, EPOLLIN);
+	client_wake(client);
+}
+
+/* Packets take little time, and are limited by the ring. Other records may make softibd walk paths
+ * or tables, so their time is the process's. */
+static bool take_charged(struct client *client, const struct ring_record *record)
+{
+	time_ns begin;
+	bool is_taken;
+
+	if (likely(record->kind == RECORD_PACKET))
+		return take_record(client, record);
+	begin = event_loop_clock();
+	is_taken = take_record(client, record);
+	share_charge(&client->core->shares, client->account, begin, event_loop_clock());
+	return is_taken;
+}
+
+/* Whether the process has to wait, and does from now on. */
+static bool has_to_wait(struct client *client)
+{
+	/* Most have not, which costs no more than this. */
+	if (likely(client->account->time_spent <= SHARE_BURST) || client->is_ending ||
+	    !share_is_used_up(&client->core->shares, client->account, event_loop_clock()))
+		return false;
+	ingress_hold_back(client);
+	return true;
 }
 
 static void give_room_back(struct client *client)
@@ -153,7 +196,7 @@ static void end_reading(struct client *client)
 		give_room_back(client);
 }
 
-static bool read_client(struct packet_plane *plane, struct client *client)
+static bool read_client(struct client *client)
 {
 	unsigned taken = 0;
 
@@ -165,11 +208,13 @@ static bool read_client(struct packet_plane *plane, struct client *client)
 		if (!record)
 			break;
 		client->ingress.stalled = NULL;
-		if (!take_record(plane, client, record)) {
+		if (!take_charged(client, record)) {
 			client->ingress.stalled = record;
 			break;
 		}
 		taken++;
+		if (unlikely(has_to_wait(client)))
+			break;
 		if (++client->ingress.unreleased_count == RECORDS_PER_RELEASE)
 			give_room_back(client);
 	}
@@ -231,11 +276,11 @@ bool ingress_retry(struct packet_plane *plane)
 {
 	bool is_busy = false;
 
-	list_for_each (link, &plane->core->clients.awake) {
+	list_for_each_safe (link, &plane->core->clients.awake) {
 		struct client *client = container_of(link, struct client, rings.awake_link);
 
 		if (client->ingress.stalled && !client->is_ending)
-			is_busy |= read_client(plane, client);
+			is_busy |= read_client(client);
 	}
 	return is_busy;
 }
@@ -257,7 +302,9 @@ void ingress_read(struct packet_plane *plane)
 			list_remove(link);
 			continue;
 		}
-		if (read_client(plane, client)) {
+		if (unlikely(has_to_wait(client)))
+			continue;
+		if (read_client(client)) {
 			share_note(&plane->core->shares, client->account, plane->core->loop.now);
 			client->ingress.active_at = plane->core->loop.now;
 			client->ingress.empty_read_count = 0;
@@ -290,10 +337,10 @@ void ingress_client_has_room(struct packet_plane *plane, struct client *client)
 	xrc_client_has_room(client);
 }
 
-void ingress_catch_up(struct packet_plane *plane, struct client *client)
+static void read_to_the_end(struct client *client)
 {
 	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
-		if (!read_client(plane, client) && !client->ingress.stalled)
+		if (!read_client(client) && !client->ingress.stalled)
 			break;
 		fabric_step(&client->core->fabric, client->core->loop.now, DRAIN_FRAMES);
 	}
@@ -303,6 +350,6 @@ void ingress_client_gone(struct packet_plane *plane, struct client *client)
 {
 	/* The packets that the program sent before it ended count as sent: its last acknowledgement
 	 * may be among them, and a peer waits for that. */
-	ingress_catch_up(plane, client);
+	read_to_the_end(client);
 	delivery_unblock(plane, client->host);
 }

@@ -9,6 +9,7 @@
 struct client;
 struct packet_plane;
 struct port;
+struct share_hold;
 
 /* Reads the up rings of clients that are awake. */
 void ingress_read(struct packet_plane *plane);
@@ -26,8 +27,10 @@ bool ingress_retry(struct packet_plane *plane);
 
 /* The client rang because its down ring has room again. */
 void ingress_client_has_room(struct packet_plane *plane, struct client *client);
-/* Reads the client's up ring to its end, unless the fabric is full. */
-void ingress_catch_up(struct packet_plane *plane, struct client *client);
+/* The doorbell and the up ring are not read until the process has a share of softibd's time again.
+ */
+void ingress_hold_back(struct client *client);
+void ingress_resume_client(struct share_hold *hold);
 /* The client ended: processes what it sent, and unblocks packets that waited for it. */
 void ingress_client_gone(struct packet_plane *plane, struct client *client);
 

@@ -13,6 +13,9 @@
 
 enum { DOMAINS_MAX = 4096 }; /* of an adapter */
 
+/* About what it takes to resolve a thousand flows again. */
+#define REVOKE_CHARGE MILLISECONDS(10)
+
 struct xrc_member *xrc_domain_member(const struct xrc_domain *domain, const struct client *client)
 {
 	list_for_each (link, &domain->members) {
@@ -53,8 +56,7 @@ static struct xrc_domain *create(struct daemon_core *core, struct adapter_entry 
 {
 	unsigned count = 0;
 
-	/* delivery looks up each packet's queue pair in all domains of the adapter, hence the
-	 * bound. */
+	/* Opening a domain looks through all of the adapter, hence the bound. */
 	list_for_each (link, &adapter->xrc_domains)
 		count++;
 
@@ -82,6 +84,7 @@ static void destroy(struct xrc_domain *domain)
 	while ((link = list_pop(&domain->blocks))) {
 		struct xrc_block *block = container_of(link, struct xrc_block, link);
 
+		hash_table_remove(&domain->adapter->xrc_blocks, block->number);
 		qpn_space_pass_on(&domain->adapter->qpns, block->number, NULL);
 		free(block);
 	}
@@ -90,11 +93,17 @@ static void destroy(struct xrc_domain *domain)
 }
 
 /* From now on packets to the domain's targets go through softibd, and the program that held the
- * targets returns them. */
-static void share(struct xrc_domain *domain)
+ * targets returns them. A process that makes all others resolve their flows again pays for that,
+ * or it could do so in a loop; a domain without targets has no flows. */
+static void share(struct xrc_domain *domain, struct client *client)
 {
+	time_ns now = domain->core->loop.now;
+
 	domain->is_shared = true;
+	if (list_is_empty(&domain->targets))
+		return;
 	flows_revoke(domain->core);
+	share_charge(&domain->core->shares, client->account, now, now + REVOKE_CHARGE);
 	list_for_each (link, &domain->targets)
 		xrc_lease_recall(container_of(link, struct xrc_target, link), XRC_WHEN_IDLE);
 }
@@ -112,7 +121,7 @@ static int join(struct xrc_domain *domain, struct client *client, unsigned stale
 	member->stale_closes = stale_closes;
 	list_append(&domain->members, &member->link);
 	if (!domain->is_shared && domain->members.next != domain->members.previous)
-		share(domain);
+		share(domain, client);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/limits.h"
 #include "daemon/xrc/xrc_domains.h"
 #include "net/link/frame.h"
 #include "wire/transport_headers.h"
@@ -19,6 +20,7 @@ enum {
 
 struct waiting_packet {
 	struct list link;
+	struct account *account; /* of the process that it waits for */
 	uint16_t port;
 	uint32_t srqn;
 	uint32_t byte_count;
@@ -140,9 +142,12 @@ static struct client *addressee(const struct xrc_target *target, uint32_t srqn)
 void xrc_lease_drop_first(struct xrc_target *target)
 {
 	struct list *link = list_pop(&target->waiting);
+	struct waiting_packet *packet = container_of(link, struct waiting_packet, link);
 
 	target->waiting_count--;
-	free(container_of(link, struct waiting_packet, link));
+	account_give(packet->account, LIMIT_XRC_PACKET_BYTES, packet->byte_count);
+	account_release(packet->account);
+	free(packet);
 }
 
 /* Packets go in order: one that waits for its target's lease holds up those behind it. */
@@ -174,6 +179,25 @@ void xrc_lease_push(struct xrc_target *target)
 	xrc_lease_send_waiting(target);
 }
 
+/* NULL: too many packets wait for the target or the process, or no memory. */
+static struct waiting_packet *make_waiting(const struct xrc_target *target, struct account *account,
+					   uint32_t byte_count)
+{
+	struct waiting_packet *packet;
+
+	if (target->waiting_count >= WAITING_MAX ||
+	    account_take(account, LIMIT_XRC_PACKET_BYTES, byte_count) != 0)
+		return NULL;
+	packet = malloc(sizeof(*packet) + byte_count);
+	if (!packet) {
+		account_give(account, LIMIT_XRC_PACKET_BYTES, byte_count);
+		return NULL;
+	}
+	packet->account = account_share(account);
+	packet->byte_count = byte_count;
+	return packet;
+}
+
 void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *frame,
 		       unsigned bth_offset)
 {
@@ -187,17 +211,16 @@ void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct fra
 		return;
 	}
 
-	struct waiting_packet *packet = target->waiting_count < WAITING_MAX
-						? malloc(sizeof(*packet) + frame->byte_count)
-						: NULL;
+	uint32_t srqn = get_be24(frame->bytes + number_at);
+	struct waiting_packet *packet =
+		make_waiting(target, addressee(target, srqn)->account, frame->byte_count);
 
 	if (!packet) {
 		drops[DROP_RECEIVER_FULL]++;
 		return;
 	}
 	packet->port = (uint16_t)(endpoint->adapter->index << 8 | endpoint->port->number);
-	packet->srqn = get_be24(frame->bytes + number_at);
-	packet->byte_count = frame->byte_count;
+	packet->srqn = srqn;
 	memcpy(packet->bytes, frame->bytes, frame->byte_count);
 	list_append(&target->waiting, &packet->link);
 	target->waiting_count++;

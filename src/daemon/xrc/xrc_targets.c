@@ -15,27 +15,16 @@ enum {
 	BLOCKS_PER_DOMAIN_MAX = 256,
 };
 
-static struct xrc_block *find_block(const struct xrc_domain *domain, uint32_t qpn)
+static struct xrc_block *find_block(const struct adapter_entry *adapter, uint32_t qpn)
 {
-	list_for_each (link, &domain->blocks) {
-		struct xrc_block *block = container_of(link, struct xrc_block, link);
-
-		if (block->number == qpn / QPN_BLOCK)
-			return block;
-	}
-	return NULL;
+	return hash_table_get(&adapter->xrc_blocks, qpn / QPN_BLOCK);
 }
 
 struct xrc_target *xrc_target_find(const struct adapter_entry *adapter, uint32_t qpn)
 {
-	list_for_each (link, &adapter->xrc_domains) {
-		const struct xrc_block *block =
-			find_block(container_of(link, struct xrc_domain, link), qpn);
+	const struct xrc_block *block = find_block(adapter, qpn);
 
-		if (block)
-			return block->targets[qpn % QPN_BLOCK];
-	}
-	return NULL;
+	return block ? block->targets[qpn % QPN_BLOCK] : NULL;
 }
 
 static struct xrc_target *find_in(const struct xrc_domain *domain, uint32_t qpn)
@@ -47,13 +36,13 @@ static struct xrc_target *find_in(const struct xrc_domain *domain, uint32_t qpn)
 
 bool xrc_target_is_leased(const struct adapter_entry *adapter, uint32_t qpn)
 {
-	list_for_each (link, &adapter->xrc_domains) {
-		const struct xrc_domain *domain = container_of(link, struct xrc_domain, link);
+	const struct xrc_block *block;
 
-		if (domain->is_shared && find_block(domain, qpn))
-			return true;
-	}
-	return false;
+	/* softibd asks for each packet that it delivers, and most adapters have no such domain. */
+	if (likely(!adapter->xrc_blocks.count))
+		return false;
+	block = find_block(adapter, qpn);
+	return block && block->domain->is_shared;
 }
 
 static int add_block(struct xrc_domain *domain, struct client *client, struct xrc_block **ret_block)
@@ -72,6 +61,13 @@ static int add_block(struct xrc_domain *domain, struct client *client, struct xr
 		free(block);
 		return error;
 	}
+	error = hash_table_put(&domain->adapter->xrc_blocks, block->number, block);
+	if (error) {
+		qpn_space_pass_on(&domain->adapter->qpns, block->number, NULL);
+		free(block);
+		return error;
+	}
+	block->domain = domain;
 	list_append(&domain->blocks, &block->link);
 	domain->block_count++;
 	*ret_block = block;
@@ -272,7 +268,7 @@ void xrc_target_destroy(struct xrc_target *target)
 	while (target->waiting_count)
 		xrc_lease_drop_first(target);
 	list_remove(&target->link);
-	find_block(target->domain, target->qpn)->targets[target->qpn % QPN_BLOCK] = NULL;
+	find_block(target->domain->adapter, target->qpn)->targets[target->qpn % QPN_BLOCK] = NULL;
 	free(target->state);
 	free(target);
 }

@@ -28,6 +28,7 @@ struct xrc_member {
  * to its domain. */
 struct xrc_block {
 	struct list link;
+	struct xrc_domain *domain;
 	uint32_t number;
 	uint32_t next;			       /* where the search for a free number starts */
 	struct xrc_target *targets[QPN_BLOCK]; /* NULL: the number is free */

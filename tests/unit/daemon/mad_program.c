@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/bytes.h"
@@ -31,8 +30,6 @@ void mad_programs_stop(void)
 
 void mad_program_open(struct mad_program *program, const char *host)
 {
-	struct stat status;
-
 	program->endpoint = host_endpoint(host_table_find(&softibd->core.hosts, host), 0, 1);
 	/* Each is a process of its own. */
 	static pid_t last_pid;
@@ -42,8 +39,7 @@ void mad_program_open(struct mad_program *program, const char *host)
 	assert_int_equal(
 		mad_file_open(&softibd->mad_files, account, program->endpoint, &program->port), 0);
 	account_release(account);
-	assert_int_equal(fstat(program->port, &status), 0);
-	program->file = mad_file_find(&softibd->mad_files, status.st_ino);
+	program->file = mad_file_find(&softibd->mad_files, program->port);
 	assert_non_null(program->file);
 }
 

@@ -163,6 +163,25 @@ static void test_garbage_ends_only_its_sender(void **state)
 	close(good);
 }
 
+/* Two processes took all numbers of an adapter. */
+static void test_a_process_leaves_others_as_many_numbers_as_it_has(void **state)
+{
+	struct program program;
+	const struct qpn_space *qpns =
+		&host_table_find(&softibd->core.hosts, "h1")->adapters[0]->qpns;
+
+	(void)state;
+	program_start(&program, "h1");
+	softibd->core.accounts.process_max[LIMIT_QPN_BLOCKS] = QPN_SPACE_BLOCKS;
+	fixture_order(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":%d}",
+		      8000 * QPN_BLOCK);
+	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1024000}",
+		       "no more");
+	assert_in_range(qpn_space_free_count(qpns), 8000, QPN_BLOCKS_MAX - 8000);
+	program_end(&program);
+	assert_int_equal(qpn_space_free_count(qpns), QPN_BLOCKS_MAX);
+}
+
 static void test_queue_pair_numbers_are_given_in_blocks_with_a_limit(void **state)
 {
 	struct program program;
@@ -363,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_refusals_say_why),
 		cmocka_unit_test(test_programs_may_not_do_what_operators_do),
 		cmocka_unit_test(test_garbage_ends_only_its_sender),
+		cmocka_unit_test(test_a_process_leaves_others_as_many_numbers_as_it_has),
 		cmocka_unit_test(test_queue_pair_numbers_are_given_in_blocks_with_a_limit),
 		cmocka_unit_test(test_a_program_that_goes_leaves_nothing),
 		cmocka_unit_test(test_too_many_connections_are_refused_with_the_limit),

@@ -389,11 +389,14 @@ static void test_an_alternate_path_is_loaded_by_both_processes(void **state)
 		record = program_next_of(&passive, RECORD_ALTERNATE_PATH);
 		assert_non_null(record);
 		assert_int_equal(record->word, passive.first_qpn);
+		/* softibd finds the id by the queue pair, however many ids there are. */
+		assert_int_equal(softibd->core.hosts.hosts[0]->cm->loading.count, 1);
 		say(&passive, is_taken ? RECORD_ALTERNATE_LOADED : RECORD_ALTERNATE_REFUSED,
 		    passive.first_qpn);
 		/* Our side loads the path after the peer has. */
 		record = program_next_of(&active, RECORD_ALTERNATE_PATH);
 		assert_int_equal(record != NULL, is_taken);
+		assert_int_equal(softibd->core.hosts.hosts[0]->cm->loading.count, 0);
 	}
 	assert_int_equal(record->word, active.first_qpn);
 	say(&active, RECORD_ALTERNATE_LOADED, active.first_qpn);

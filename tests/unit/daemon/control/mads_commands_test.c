@@ -148,6 +148,26 @@ static void test_only_who_has_the_socket_owns_the_agents(void **state)
 	close(file);
 }
 
+/* A file that only looks like the socket: a socket file with its inode number, which anybody can
+ * make on a tmpfs by making files until the number comes, has the same st_ino and S_ISSOCK, too. */
+static void test_a_path_with_the_inode_of_the_socket_is_not_the_socket(void **state)
+{
+	char path[64];
+	struct stat socket_status, file_status;
+	int file;
+
+	(void)state;
+	say_hello("h2");
+	assert_int_equal(register_with(program.port, good), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", program.port);
+	file = open(path, O_PATH | O_CLOEXEC);
+	assert_int_equal(fstat(program.port, &socket_status), 0);
+	assert_int_equal(fstat(file, &file_status), 0);
+	assert_int_equal(file_status.st_ino, socket_status.st_ino);
+	assert_int_equal(error_about(file, "{\"command\":\"mad-unregister\",\"id\":0}"), EBADF);
+	close(file);
+}
+
 static void test_what_is_not_registered_cannot_be_unregistered(void **state)
 {
 	(void)state;
@@ -169,6 +189,7 @@ int main(void)
 		COMMANDS_TEST(test_agents_that_make_no_sense_are_refused),
 		COMMANDS_TEST(test_a_port_of_another_host_is_none_of_its_business),
 		COMMANDS_TEST(test_only_who_has_the_socket_owns_the_agents),
+		COMMANDS_TEST(test_a_path_with_the_inode_of_the_socket_is_not_the_socket),
 		COMMANDS_TEST(test_what_is_not_registered_cannot_be_unregistered),
 	};
 

@@ -18,6 +18,7 @@ static int set_up(void **state)
 	accounts_init(&accounts);
 	accounts.process_max[LIMIT_CM_IDS] = 3;
 	accounts.all_max[LIMIT_CM_IDS] = 5;
+	accounts.floor[LIMIT_CM_IDS] = 0;
 	return 0;
 }
 
@@ -58,6 +59,29 @@ static void test_one_process_and_all_processes_have_limits(void **state)
 	account_give(one, LIMIT_CM_IDS, 3);
 	account_release(one);
 	account_release(other);
+}
+
+/* Processes that took all there is had an honest one cut off with its next event. */
+static void test_other_processes_cannot_take_the_floor(void **state)
+{
+	struct account *greedy = account_of(&accounts, PID, 1);
+	struct account *honest = account_of(&accounts, OTHER_PID, 2);
+
+	(void)state;
+	accounts.floor[LIMIT_CM_IDS] = 2;
+	accounts.process_max[LIMIT_CM_IDS] = 9;
+	assert_int_equal(account_take(greedy, LIMIT_CM_IDS, 8), -EMFILE);
+	assert_int_equal(account_take(greedy, LIMIT_CM_IDS, 7), 0);
+	assert_int_equal(accounts.used[LIMIT_CM_IDS], 5);
+	assert_int_equal(account_take(honest, LIMIT_CM_IDS, 3), -EMFILE);
+	assert_int_equal(account_take(honest, LIMIT_CM_IDS, 2), 0);
+	assert_int_equal(account_take(honest, LIMIT_CM_IDS, 1), -EMFILE);
+	account_give(greedy, LIMIT_CM_IDS, 1);
+	assert_int_equal(account_take(honest, LIMIT_CM_IDS, 1), 0);
+	account_give(honest, LIMIT_CM_IDS, 3);
+	account_give(greedy, LIMIT_CM_IDS, 6);
+	account_release(greedy);
+	account_release(honest);
 }
 
 static void test_an_account_lives_as_long_as_what_refers_to_it(void **state)
@@ -107,6 +131,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_one_process_and_all_processes_have_limits,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_other_processes_cannot_take_the_floor, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_an_account_lives_as_long_as_what_refers_to_it,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unknown_processes_do_not_share_an_account,

@@ -23,6 +23,11 @@ static void test_blocks_name_their_owner(void **state)
 	assert_int_equal(qpn_space_take(&space, bob, 1, &second), 0);
 	assert_int_equal(first, 1);
 	assert_int_equal(second, 3);
+	assert_int_equal(qpn_space_free_count(&space), QPN_BLOCKS_MAX - 3);
+	qpn_space_pass_on(&space, 3, NULL);
+	assert_int_equal(qpn_space_free_count(&space), QPN_BLOCKS_MAX - 2);
+	qpn_space_pass_on(&space, 3, bob);
+	assert_int_equal(qpn_space_free_count(&space), QPN_BLOCKS_MAX - 3);
 	assert_null(qpn_space_owner(&space, 0));
 	assert_null(qpn_space_owner(&space, QPN_BLOCK - 1));
 	assert_ptr_equal(qpn_space_owner(&space, QPN_BLOCK), alice);

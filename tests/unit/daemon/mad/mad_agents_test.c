@@ -16,12 +16,13 @@
 
 enum { CLASS_TEST = 0x0a, TABLE_BYTES = 5000, LONG_TABLE_BYTES = 300000 };
 
+static struct daemon *softibd;
 static struct mad_program client, server;
 
 static int set_up(void **state)
 {
 	(void)state;
-	mad_programs_start("star:3");
+	softibd = mad_programs_start("star:3");
 	mad_program_open(&client, "h2");
 	mad_program_open(&server, "h3");
 	return 0;
@@ -202,15 +203,16 @@ static void test_a_class_that_nobody_serves_is_refused_by_the_port(void **state)
 	assert_int_equal(get_be16(got.mad + 4), MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 }
 
-/* One agent answers with a table of many segments; the other gets it in one piece. */
-static void exchange_table(size_t table_bytes)
+static uint8_t table[LONG_TABLE_BYTES];
+
+/* One agent answers the other, whose id is returned, with a table of many segments. */
+static uint32_t send_table(size_t table_bytes)
 {
 	uint32_t asking =
 		mad_program_register(&client, MAD_CLASS_SUBNET_ADMINISTRATION, MAD_AGENT_RMPP, 0);
 	struct program_mad request =
 		mad_program_request(&server, MAD_CLASS_SUBNET_ADMINISTRATION, MAD_GET_TABLE);
 	struct program_mad got;
-	static uint8_t table[LONG_TABLE_BYTES];
 
 	mad_program_register(&server, MAD_CLASS_SUBNET_ADMINISTRATION, MAD_AGENT_RMPP,
 			     1u << MAD_GET_TABLE);
@@ -227,6 +229,15 @@ static void exchange_table(size_t table_bytes)
 	got.mad[RMPP_OFFSET + 1] = RMPP_TYPE_DATA;
 	got.mad[RMPP_OFFSET + 2] = RMPP_FLAG_ACTIVE;
 	mad_program_answer(&server, &got, table_bytes);
+	return asking;
+}
+
+/* The other gets it in one piece. */
+static void exchange_table(size_t table_bytes)
+{
+	uint32_t asking = send_table(table_bytes);
+	struct program_mad got;
+
 	while (!mad_program_receive(&client, &got))
 		;
 	assert_int_equal(got.header.agent_id, asking);
@@ -245,6 +256,43 @@ static void test_a_table_too_long_for_a_socket_arrives_too(void **state)
 {
 	(void)state;
 	exchange_table(LONG_TABLE_BYTES);
+}
+
+/* Peers filled 64 MiB for each agent of a process, which counted nowhere. */
+static void test_unfinished_messages_count_among_the_bytes_of_the_process(void **state)
+{
+	struct account *account = mad_file_account(client.file);
+	struct program_mad got;
+	uint32_t taken;
+
+	(void)state;
+	exchange_table(TABLE_BYTES);
+	assert_int_equal(account->used[LIMIT_MAD_BYTES], 0);
+	mad_program_close(&client);
+	mad_program_close(&server);
+	mad_program_open(&client, "h2");
+	mad_program_open(&server, "h3");
+	account = mad_file_account(client.file);
+	taken = account_room(account, LIMIT_MAD_BYTES) - TABLE_BYTES / 2;
+	assert_int_equal(account_take(account, LIMIT_MAD_BYTES, taken), 0);
+	send_table(TABLE_BYTES);
+	assert_false(mad_program_receive(&client, &got));
+	account_give(account, LIMIT_MAD_BYTES, taken);
+}
+
+static void test_a_process_has_so_many_agents(void **state)
+{
+	const struct mad_agent_options options = {
+		.management_class = CLASS_TEST, .class_version = 1, .kind = MAD_AGENT_SINGLE};
+	struct accounts *accounts = &softibd->core.accounts;
+	struct mad_agent_identity identity;
+
+	(void)state;
+	accounts->process_max[LIMIT_MAD_AGENTS] = 1;
+	assert_int_equal(mad_file_add_agent(client.file, &options, &identity), 0);
+	assert_int_equal(mad_file_add_agent(client.file, &options, &identity), -ENOMEM);
+	assert_int_equal(mad_file_remove_agent(client.file, identity.id), 0);
+	assert_int_equal(mad_file_add_agent(client.file, &options, &identity), 0);
 }
 
 static void test_a_program_that_joins_segments_itself_gets_each(void **state)
@@ -315,6 +363,8 @@ int main(void)
 		AGENT_TEST(test_a_class_that_nobody_serves_is_refused_by_the_port),
 		AGENT_TEST(test_a_table_of_many_segments_arrives_in_one_piece),
 		AGENT_TEST(test_a_table_too_long_for_a_socket_arrives_too),
+		AGENT_TEST(test_unfinished_messages_count_among_the_bytes_of_the_process),
+		AGENT_TEST(test_a_process_has_so_many_agents),
 		AGENT_TEST(test_a_program_that_joins_segments_itself_gets_each),
 		AGENT_TEST(test_registrations_that_linux_refuses_are_refused),
 	};

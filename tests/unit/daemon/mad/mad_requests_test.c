@@ -122,6 +122,7 @@ static void test_a_process_has_so_many_requests(void **state)
 	accounts->process_max[LIMIT_MAD_REQUESTS] = 1;
 	assert_int_equal(mad_request_make(agent, &header, &message, 0, &second), -ENOBUFS);
 	mad_request_destroy(first);
+	accounts->floor[LIMIT_MAD_BYTES] = 0;
 	accounts->process_max[LIMIT_MAD_BYTES] = 1000;
 	assert_int_equal(mad_request_make(agent, &header, &message, 2000, &second), -ENOBUFS);
 	assert_int_equal(mad_request_make(agent, &header, &message, 1000, &second), 0);

@@ -238,6 +238,31 @@ static void test_a_process_with_too_many_rings_uses_the_fabric(void **state)
 	assert_int_equal(softibd->core.accounts.by_process.count, 0);
 }
 
+/* One process could have 256 grants on each of 4,096 rings, which delayed the check of all grants
+ * by 21 s. */
+static void test_a_process_with_too_many_grants_uses_the_fabric(void **state)
+{
+	struct resolve_answer answer;
+
+	(void)state;
+	softibd->core.accounts.process_max[LIMIT_GRANTS] = 1;
+	answer = program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL);
+	assert_int_equal(answer.verdict, RESOLVED_DIRECT);
+	assert_non_null(fetch(&a, answer.ring_id).memory);
+	/* The same again is no other grant. */
+	assert_int_equal(program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_DIRECT);
+	assert_int_equal(program_resolve(&a, a.lid, a.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_FABRIC);
+	program_end(&b);
+	fixture_settle();
+	assert_int_equal(softibd->core.accounts.used[LIMIT_GRANTS], 0);
+	assert_int_equal(program_resolve(&a, a.lid, a.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_DIRECT);
+	program_end(&a);
+	assert_int_equal(softibd->core.accounts.by_process.count, 0);
+}
+
 static void expose(struct program *program, uint32_t id)
 {
 	struct ring_record *record = ring_reserve(&program->up, 0);
@@ -320,6 +345,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_softibd_keeps_no_ring_mapped, set_up,
 						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_process_with_too_many_rings_uses_the_fabric,
+						set_up, fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_process_with_too_many_grants_uses_the_fabric,
 						set_up, fixture_tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_a_refused_ring_is_closed_and_the_fabric_takes_its_place, set_up,

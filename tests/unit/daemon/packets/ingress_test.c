@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "base/bytes.h"
 #include "fabric/link_faults.h"
+#include "ipc/doorbell.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
@@ -208,6 +209,89 @@ static void test_programs_of_a_host_share_the_time_that_is_past(void **state)
 	program_end(&other);
 }
 
+static struct client *client_of(const char *host)
+{
+	return container_of(list_first(&host_table_find(&softibd->core.hosts, host)->programs),
+			    struct client, host_link);
+}
+
+/* Time gives nothing back. */
+static struct account *account_without_time(struct client *client, time_ns time_spent)
+{
+	client->account->time_spent = time_spent;
+	client->account->paid_at = event_loop_clock() + SECONDS(1000);
+	return client->account;
+}
+
+static void commit_resolve(void)
+{
+	struct ring_record *record = ring_reserve(&a.up, sizeof(struct resolve_request));
+	const struct resolve_request request = {.source_port = 1, .dlid = b.lid};
+
+	record->kind = RECORD_RESOLVE;
+	record->packet_count = 0;
+	record->byte_count = sizeof(request);
+	memcpy(record->body, &request, sizeof(request));
+	ring_commit(&a.up, record);
+	(void)!ring_publish(&a.up);
+}
+
+/* A command took 14 ms beside 64 doorbells that rang all the time. */
+static void test_doorbells_are_charged_to_their_process(void **state)
+{
+	const struct account *account = account_without_time(client_of("h1"), 0);
+
+	(void)state;
+	doorbell_ring(a.softibd_doorbell);
+	fixture_settle();
+	assert_true(account->time_spent > 0);
+}
+
+static void test_resolving_is_charged_and_packets_are_not(void **state)
+{
+	const struct account *account;
+
+	(void)state;
+	/* softibd reads the ring without a doorbell. */
+	client_wake(client_of("h1"));
+	account = account_without_time(client_of("h1"), 0);
+	program_send(&a, b.lid, b.first_qpn, "x");
+	daemon_step(softibd, 0);
+	assert_int_equal(account->time_spent, 0);
+	client_wake(client_of("h1"));
+	commit_resolve();
+	daemon_step(softibd, 0);
+	assert_true(account->time_spent > 0);
+}
+
+static uint64_t records_read(void)
+{
+	return __atomic_load_n(&a.up.shared->head, __ATOMIC_ACQUIRE);
+}
+
+static void test_a_process_that_took_too_much_waits_until_it_has_time_again(void **state)
+{
+	struct account *other = account_of(&softibd->core.accounts, 1, 0);
+	struct account *account = account_without_time(client_of("h1"), 2 * SHARE_BURST);
+	const uint64_t before = records_read();
+
+	(void)state;
+	/* softibd works for another process for the next 1,000 s. */
+	share_note(&softibd->core.shares, other, event_loop_clock() + SECONDS(1000));
+	share_note(&softibd->core.shares, account, event_loop_clock());
+	commit_resolve();
+	doorbell_ring(a.softibd_doorbell);
+	fixture_settle();
+	assert_int_equal(records_read(), before);
+	client_wake(client_of("h1"));
+	fixture_settle();
+	assert_int_equal(records_read(), before);
+	account->time_spent = 0;
+	fixture_settle();
+	assert_true(records_read() > before);
+	account_release(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +315,13 @@ int main(void)
 			fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_programs_of_a_host_share_the_time_that_is_past,
 						set_up, fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_doorbells_are_charged_to_their_process, set_up,
+						fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_resolving_is_charged_and_packets_are_not,
+						set_up, fixture_tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_process_that_took_too_much_waits_until_it_has_time_again, set_up,
+			fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
+#include "daemon/commands.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/raw_packet.h"
 
@@ -83,11 +84,28 @@ static void test_one_claim_of_each_kind_and_port(void **state)
 	assert_int_equal(claim(&c, 1, RAW_IPV6), EBUSY);
 	/* A release that is still in the ring comes before the next claim. */
 	release(&a, 1, RAW_IPV6);
+	fixture_order(a.socket, "{\"command\":\"catch-up\"}");
 	assert_int_equal(claim(&a, 1, RAW_IPV6), 0);
 	release(&a, 1, RAW_IPV6);
 	fixture_settle();
 	assert_int_equal(claim(&c, 1, RAW_IPV6), 0);
 	program_end(&c);
+}
+
+/* Each claim read the ring 256 times, and stepped the fabric as often. */
+static void test_a_claim_does_not_read_the_ring(void **state)
+{
+	static const char text[] = "{\"command\":\"raw\",\"adapter\":0,\"port\":1,\"kind\":0}";
+	struct host *host = host_table_find(&softibd->core.hosts, "h1");
+	struct client *client = container_of(list_first(&host->programs), struct client, host_link);
+	struct reply reply;
+
+	(void)state;
+	assert_int_equal(claim(&a, 1, 0), 0);
+	release(&a, 1, 0);
+	assert_int_equal(command_run(client, text, strlen(text), &reply), 0);
+	assert_int_equal(json_integer_value(json_object_get(reply.object, "errno")), EBUSY);
+	json_decref(reply.object);
 }
 
 static void test_claims_that_make_no_sense_are_refused(void **state)
@@ -162,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RAW_TEST(test_one_claim_of_each_kind_and_port),
+		RAW_TEST(test_a_claim_does_not_read_the_ring),
 		RAW_TEST(test_claims_that_make_no_sense_are_refused),
 		RAW_TEST(test_a_raw_packet_reaches_the_owner_of_its_kind),
 		RAW_TEST(test_only_the_owner_sends),
