@@ -31,6 +31,9 @@ void remove_folder(const char *path)
 	nftw(path, remove_entry, FOLDER_DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* The end of the name of a socket on which nobody listens yet. */
+#define NEW_SOCKET ".new"
+
 static int lock_pid_file(struct runtime_folder *folder)
 {
 	char text[24];
@@ -71,6 +74,8 @@ static void sweep_remains(const struct runtime_folder *folder)
 
 	unlinkat(folder->directory, CONTROL_SOCKET, 0);
 	unlinkat(folder->directory, OPERATOR_SOCKET, 0);
+	unlinkat(folder->directory, CONTROL_SOCKET NEW_SOCKET, 0);
+	unlinkat(folder->directory, OPERATOR_SOCKET NEW_SOCKET, 0);
 	snprintf(path, sizeof(path), "%s/hosts", folder->path);
 	remove_folder(path);
 }
@@ -116,7 +121,8 @@ int runtime_folder_claim(struct runtime_folder *folder, const char *fabric)
 	return error;
 }
 
-int runtime_folder_listen(const struct runtime_folder *folder, const char *name)
+/* A socket of this name that nobody listens on yet. */
+static int make_listener(const struct runtime_folder *folder, const char *name)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -127,10 +133,32 @@ int runtime_folder_listen(const struct runtime_folder *folder, const char *name)
 	 * longer. */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s",
 		 folder->directory, name);
-	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-	    listen(listener, LISTEN_BACKLOG) != 0) {
+	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0) {
 		int error = -errno;
 
+		close(listener);
+		return error;
+	}
+	return listener;
+}
+
+int runtime_folder_listen(const struct runtime_folder *folder, const char *name)
+{
+	char new_name[32];
+
+	snprintf(new_name, sizeof(new_name), "%s" NEW_SOCKET, name);
+
+	int listener = make_listener(folder, new_name);
+
+	if (listener < 0)
+		return listener;
+	/* The socket gets its name last: a client that finds a socket which refuses connections
+	 * takes the fabric for dead. */
+	if (listen(listener, LISTEN_BACKLOG) != 0 ||
+	    renameat(folder->directory, new_name, folder->directory, name) != 0) {
+		int error = -errno;
+
+		unlinkat(folder->directory, new_name, 0);
 		close(listener);
 		return error;
 	}

@@ -28,10 +28,15 @@ static struct rseq *own_rseq(void)
  */
 static long look_and_call(const struct guarded_call *call, const uint64_t *word, struct rseq *rseq)
 {
-	register long a4 __asm__("r10") = call->arguments[3];
-	register long a5 __asm__("r8") = call->arguments[4];
-	register long a6 __asm__("r9") = call->arguments[5];
+	/* All loads come first: a sanitizer calls a function before each of them, and the function
+	 * may change the registers. */
+	const long *arguments = call->arguments;
+	const long first = arguments[0], second = arguments[1], third = arguments[2];
+	const long fourth = arguments[3], fifth = arguments[4], sixth = arguments[5];
 	long result = call->number;
+	register long a4 __asm__("r10") = fourth;
+	register long a5 __asm__("r8") = fifth;
+	register long a6 __asm__("r9") = sixth;
 
 	__asm__ volatile(".pushsection __rseq_cs, \"aw\"\n\t"
 			 ".balign 32\n"
@@ -57,8 +62,7 @@ static long look_and_call(const struct guarded_call *call, const uint64_t *word,
 			 "6:\n\t"
 			 "movq $0, %[sequence]\n\t"
 			 : "+a"(result), [sequence] "=m"(rseq->rseq_cs)
-			 : "D"(call->arguments[0]), "S"(call->arguments[1]),
-			   "d"(call->arguments[2]), "r"(a4), "r"(a5),
+			 : "D"(first), "S"(second), "d"(third), "r"(a4), "r"(a5),
 			   "r"(a6), [word] "m"(*word), [bit] "i"(63), [signature] "i"(RSEQ_SIG),
 			   [again] "i"(-ERESTART), [canceled] "i"(-ECANCELED)
 			 : "rcx", "r11", "memory", "cc");

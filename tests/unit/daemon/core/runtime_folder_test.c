@@ -52,6 +52,7 @@ static void test_remains_of_a_dead_owner_are_swept(void **state)
 	assert_int_equal(runtime_folder_claim(&dead, "one"), 0);
 	touch(&dead, CONTROL_SOCKET);
 	touch(&dead, OPERATOR_SOCKET);
+	touch(&dead, OPERATOR_SOCKET ".new");
 	assert_int_equal(mkdirat(dead.directory, "hosts", 0700), 0);
 	assert_int_equal(mkdirat(dead.directory, "hosts/h1", 0700), 0);
 	touch(&dead, "hosts/h1/file");
@@ -68,6 +69,8 @@ static void test_remains_of_a_dead_owner_are_swept(void **state)
 	int listener = runtime_folder_listen(&next, OPERATOR_SOCKET);
 
 	assert_true(listener >= 0);
+	assert_int_equal(fstatat(next.directory, OPERATOR_SOCKET, &status, 0), 0);
+	assert_int_equal(fstatat(next.directory, OPERATOR_SOCKET ".new", &status, 0), -1);
 	close(listener);
 	runtime_folder_remove(&next);
 	assert_int_equal(stat(next.path, &status), -1);
