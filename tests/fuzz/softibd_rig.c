@@ -62,7 +62,12 @@ struct daemon *rig_start(void)
 
 void rig_stop(void)
 {
-	rig_step(2);
+	/* Threads of softibd close the files of clients (daemon/core/file_closer.h), which may be
+	 * the last end of another socket of softibd. */
+	for (unsigned quiet_count = 0; quiet_count < 3;) {
+		rig_step(1);
+		quiet_count = softibd.core.closers.thread_count ? 0 : quiet_count + 1;
+	}
 	MUST_HOLD(!softibd.core.clients.client_count && !softibd.core.clients.user_count);
 	for (unsigned limit = 0; limit < LIMIT_COUNT; limit++)
 		MUST_HOLD(!softibd.core.accounts.used[limit]);
