@@ -158,6 +158,32 @@ static int wait_until_active(int socket)
 	return error;
 }
 
+/* libasan.so.8, libtsan.so.2, libubsan.so.1 ... */
+static bool is_sanitizer(const char *entry, size_t length)
+{
+	const char *name = memrchr(entry, '/', length);
+	char kind[8];
+
+	name = name ? name + 1 : entry;
+	return (size_t)(name - entry) < length && sscanf(name, "lib%7[a-z]", kind) == 1 &&
+	       strlen(kind) >= 4 && strcmp(kind + strlen(kind) - 3, "san") == 0;
+}
+
+/* The entries that stay first: a sanitizer's runtime refuses to be anything but the first library.
+ */
+static size_t sanitizers_length(const char *list, char separator)
+{
+	size_t kept = 0;
+
+	for (;;) {
+		const char *end = strchrnul(list + kept, separator);
+
+		if (!is_sanitizer(list + kept, (size_t)(end - (list + kept))))
+			return kept;
+		kept = (size_t)(end - list) + (*end != '\0');
+	}
+}
+
 /* Puts an entry at the front of a list in the environment, unless it is there. */
 static void put_first(const char *variable, const char *entry, char separator)
 {
@@ -165,15 +191,25 @@ static void put_first(const char *variable, const char *entry, char separator)
 	size_t length = strlen(entry);
 	char *list;
 
-	if (old && strncmp(old, entry, length) == 0 &&
-	    (old[length] == '\0' || old[length] == separator))
-		return;
 	if (!old || !*old) {
 		setenv(variable, entry, 1);
-	} else if (asprintf(&list, "%s%c%s", entry, separator, old) >= 0) {
-		setenv(variable, list, 1);
-		free(list);
+		return;
 	}
+
+	const size_t kept = sanitizers_length(old, separator);
+	const char *rest = old + kept;
+
+	if (strncmp(rest, entry, length) == 0 &&
+	    (rest[length] == '\0' || rest[length] == separator))
+		return;
+
+	int made = *rest ? asprintf(&list, "%.*s%s%c%s", (int)kept, old, entry, separator, rest)
+			 : asprintf(&list, "%s%c%s", old, separator, entry);
+
+	if (made < 0)
+		return;
+	setenv(variable, list, 1);
+	free(list);
 }
 
 static int put_library_first(const char *variable, const char *libraries, const char *name)

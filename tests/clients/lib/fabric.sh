@@ -11,13 +11,15 @@ unset SOFTIB_FABRIC SOFTIB_HOST
 # For scripts that talk to softibd themselves.
 PROTOCOL_VERSION=$(sed -n 's/.*PROTOCOL_VERSION = \([0-9]*\),.*/\1/p' "${BASH_SOURCE[0]%/*}/../../../src/ipc/protocol.h")
 export PROTOCOL_VERSION
-SANITIZED=
-if ldd "$SOFTIB" | grep -q libasan; then
+SANITIZED=$(ldd "$SOFTIB" | awk '$1 ~ /^lib(a|ub)san/ {print $3}' | paste -sd :)
+if [ -n "$SANITIZED" ]; then
 	# Programs without the sanitizers load libraries with them. What a script kills leaves memory behind.
-	SANITIZED="env LD_PRELOAD=$(ldd "$SOFTIB" | awk '$1 ~ /^lib(a|ub)san/ {print $3}' | paste -sd :):$BUILD/lib/libsoftib-paths.so"
 	# intercept_send looks at the bytes after they were sent: OpenSM has the answer then, and has freed the question.
 	export ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0:intercept_send=0:exitcode=66:log_path=$WORK/sanitizer"
 	export UBSAN_OPTIONS="print_stacktrace=1:log_path=$WORK/sanitizer"
+	printf '#!/bin/sh\n[ "$1" != run ] || export LD_PRELOAD="%s"\nexec "%s" "$@"\n' "$SANITIZED" "$SOFTIB" >"$WORK/softib"
+	chmod +x "$WORK/softib"
+	SOFTIB=$WORK/softib
 fi
 FAILURES=0
 TIMEOUT=${TIMEOUT:-120}
@@ -120,7 +122,7 @@ on() { # HOST PROGRAM ...
 	local host=$1
 	shift
 	step "on $host: $*"
-	timeout -k 2 "$TIMEOUT" "$SOFTIB" run -H "$host" -- $SANITIZED "$@"
+	timeout -k 2 "$TIMEOUT" "$SOFTIB" run -H "$host" -- "$@"
 }
 
 # JOB...: no chance to say goodbye, for all that runs below it. A killed `timeout` alone would leave its program running.
