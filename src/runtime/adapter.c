@@ -66,6 +66,8 @@ void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns
 		adapter_transmit(adapter, now);
 	}
 	transmit_last_answers(adapter, &qp->qp, now);
+	/* The program may end before its next round. */
+	publish_all(runtime);
 }
 
 static void transmit_round(struct adapter *adapter, time_ns now)

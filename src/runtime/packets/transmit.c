@@ -75,14 +75,19 @@ static void park(struct process_runtime *runtime, struct hca *hca, struct qp *qp
 	list_append(&channel->waiting, &qp->ready_link);
 }
 
+/* Records for softibd name the port that they leave by. */
+static uint16_t source_port(const struct adapter *adapter, const struct qp_route *route)
+{
+	return (uint16_t)(adapter->description->index << 8 | route->port_number);
+}
+
 /* Lets a queue pair transmit into a channel; flow is NULL if softibd relays. false: the queue pair
  * was parked instead. */
 static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			  struct channel *channel, struct flow *flow, time_ns now)
 {
 	struct process_runtime *runtime = adapter->runtime;
-	uint16_t source_port = (uint16_t)(adapter->description->index << 8 | route->port_number);
-	uint16_t port = flow ? flow->destination_port : source_port;
+	uint16_t port = flow ? flow->destination_port : source_port(adapter, route);
 	struct packet packets[BATCH_PACKETS];
 	unsigned packets_max = packets_that_fit(channel, TRANSMIT_RECORD_BYTES);
 	bool has_room = packets_max != 0;
@@ -239,6 +244,27 @@ static bool never_has_a_flow(struct qp *qp, const struct qp_route *route)
 	       qp_type_is_raw(qp->type);
 }
 
+/* An ACK does not wait until softibd has answered about the flow: the program has been told of the
+ * message, and may end before. Packets that overtake the ACK in a ring do no harm, because the next
+ * ACK or response acknowledges as much. Returns whether the queue pair has nothing else to send. */
+static bool relay_ack(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
+		      time_ns now)
+{
+	const struct responder *responder = &qp->responder;
+	struct channel *softibd = &adapter->runtime->softibd;
+	struct qp_route next;
+	struct packet ack;
+
+	if (likely(!responder->ack_is_due) || responder->saved_pending || responder->nak_is_due ||
+	    !packets_that_fit(softibd, TRANSMIT_RECORD_BYTES) ||
+	    !responses_transmit(qp, now, 1, 1, &ack))
+		return false;
+	write_packet(softibd, source_port(adapter, route),
+		     record_packet_word(route->static_rate, qp->qpn), &ack, packet_bytes(&ack));
+	publish_later(adapter->runtime, softibd);
+	return !qp_next_route(qp, now, &next);
+}
+
 /* Returns whether the queue pair got its turn; if not, it waits in some list. */
 static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			time_ns now)
@@ -276,8 +302,11 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 	case FLOW_RING_WANTED:
 		break;
 	}
+	const bool has_nothing_left = relay_ack(adapter, qp, route, now);
+
 	hca_ready_remove(&adapter->hca, qp);
-	list_append(&flow->waiting, &qp->ready_link);
+	if (!has_nothing_left)
+		list_append(&flow->waiting, &qp->ready_link);
 	return false;
 }
 

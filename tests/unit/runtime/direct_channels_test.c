@@ -92,7 +92,8 @@ static void test_closed_ring_is_left_and_asked_for_anew(void **state)
 	pair_send_and_check(5000, 2);
 	pair_send_and_check(5000, 3);
 	assert_int_equal(fetches(), 2);
-	assert_int_equal(pair_fabric_packets(), before);
+	/* ACKs do not wait for the new ring; the packets of a message do. */
+	assert_in_range(pair_fabric_packets(), before, before + 2);
 }
 
 /* The peer's last ACK may come between the look at the words and the look at the closed ring. */

@@ -174,6 +174,9 @@ static void answer_question(struct fake_softibd *softibd, const struct ring_reco
 	struct resolve_request request;
 
 	memcpy(&request, record->body, sizeof(request));
+	if (__atomic_load_n(&softibd->silent_adapter, __ATOMIC_SEQ_CST) ==
+	    (request.source_port >> 8) + 1u)
+		return;
 
 	struct resolve_answer answer = {
 		.request_id = request.request_id,

@@ -27,8 +27,10 @@ struct fake_softibd {
 	struct ring_producer down;
 	uint32_t next_qpn;
 	/* Set by the test, read by the thread. */
-	uint32_t verdict;	/* enum resolve_verdict, atomic */
-	uint32_t accepts_again; /* whether to go on after a program hung up, atomic */
+	uint32_t verdict;	 /* enum resolve_verdict, atomic */
+	uint32_t silent_adapter; /* questions of this adapter, counted from 1, get no answer, atomic
+				  */
+	uint32_t accepts_again;	 /* whether to go on after a program hung up, atomic */
 	/* Counted by the thread. */
 	uint32_t retries; /* "retry" answers still to be given, atomic */
 	uint32_t question_count;
