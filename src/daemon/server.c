@@ -273,6 +273,15 @@ static void refuse_request(struct client *client, int error)
 	answer(client, &reply);
 }
 
+/* An open port's socket is closed here and now: while softibd has it, the port does not look closed
+ * to the program that registers next. Only softibd writes to it, so close() does not wait. */
+static void close_given_port(struct client *client, struct received_descriptors *received)
+{
+	if (received->count &&
+	    mad_file_find(&client_daemon(client)->mad_files, received->numbers[0]))
+		close(received_descriptor_take(received, 0));
+}
+
 static void receive(struct client *client)
 {
 	struct control_message message;
@@ -291,6 +300,7 @@ static void receive(struct client *client)
 		client->given_descriptor = received.count ? received.numbers[0] : -1;
 		run(client, &message);
 		control_message_release(&message);
+		close_given_port(client, &received);
 	}
 	if (files_close_apart(&client->core->closers, client->account, &received) != 0)
 		client_end(client, "it sends more files than softibd can close");

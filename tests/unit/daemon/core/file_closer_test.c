@@ -173,16 +173,23 @@ static void test_files_on_an_event_channel(void **state)
 	expect_softibd_to_go_on();
 }
 
-static void test_files_with_mads(void **state)
+static int connect_to_h1(void)
 {
-	int client = fixture_connect(), file = lingering_socket(), port;
-	struct control_message message;
+	int client = fixture_connect();
 
-	(void)state;
 	fixture_order(client,
 		      "{\"command\":\"hello\",\"version\":%d,\"kind\":\"program\","
 		      "\"host\":\"h1\"}",
 		      PROTOCOL_VERSION);
+	return client;
+}
+
+/* For MADs. */
+static int open_port(int client)
+{
+	struct control_message message;
+	int port;
+
 	assert_int_equal(control_send(client,
 				      "{\"command\":\"mads\",\"adapter\":\"softib0\","
 				      "\"port\":1}",
@@ -192,9 +199,46 @@ static void test_files_with_mads(void **state)
 	assert_int_equal(control_receive(client, 0, &message), 0);
 	port = control_message_take(&message, 0);
 	control_message_release(&message);
+	return port;
+}
+
+static void test_files_with_mads(void **state)
+{
+	int client = connect_to_h1(), file = lingering_socket(), port = open_port(client);
+
+	(void)state;
 	send_files(port, "nonsense", file, FILES_MAX);
 	send_last_files(port, "nonsense", file, 1);
 	fixture_settle();
+	close(port);
+	close(client);
+	expect_softibd_to_go_on();
+}
+
+static void register_agent(int client, int port)
+{
+	json_t *answer = fixture_ask_about(
+		client, port,
+		"{\"command\":\"mad-register\",\"class\":10,\"version\":1,\"oui\":0,"
+		"\"kind\":\"single\",\"methods_low\":\"0x2\",\"methods_high\":\"0x0\"}");
+
+	assert_true(json_is_true(json_object_get(answer, "ok")));
+	json_decref(answer);
+}
+
+/* The socket of a port that came with a request is closed before the next request, whatever else of
+ * the process waits to be closed: a port that its program has closed holds no class. */
+static void test_a_port_does_not_wait_behind_other_files(void **state)
+{
+	int client = connect_to_h1(), port = open_port(client);
+
+	(void)state;
+	send_last_files(client, "{\"command\":\"status\"}", lingering_socket(), 1);
+	assert_false(fixture_is_cut_off(client));
+	register_agent(client, port);
+	close(port);
+	port = open_port(client);
+	register_agent(client, port);
 	close(port);
 	close(client);
 	expect_softibd_to_go_on();
@@ -235,6 +279,7 @@ int main(void)
 		CLOSER_TEST(test_files_with_commands_of_connection_management),
 		CLOSER_TEST(test_files_on_an_event_channel),
 		CLOSER_TEST(test_files_with_mads),
+		CLOSER_TEST(test_a_port_does_not_wait_behind_other_files),
 		CLOSER_TEST(test_a_process_has_so_many_files_that_wait_to_be_closed),
 	};
 
