@@ -237,9 +237,10 @@ void daemon_stop(struct daemon *daemon)
 	__atomic_store_n(&daemon->core.page->is_down, 1, __ATOMIC_RELEASE);
 	log_line("fabric %s is down", daemon->options.fabric_name);
 	log_close();
-	/* The folder goes before clients see their sockets close: then nothing of this fabric is
-	 * left. */
+	/* The folder and the gateways' addresses go before clients see their sockets close: then
+	 * nothing of this fabric is left. */
 	runtime_folder_remove(&daemon->folder);
+	gateway_sockets_close(&daemon->packets.gateways);
 	server_stop(daemon);
 	cm_fabric_release(&daemon->cm);
 	packet_plane_release(&daemon->packets);
