@@ -226,6 +226,12 @@ static bool takes_file(struct attacker *attacker, int file, uint32_t total)
 	return !(item.revents & POLLRDHUP);
 }
 
+_Noreturn static void change_for_ever(volatile uint64_t *words)
+{
+	for (uint64_t i = 0;; i++)
+		words[i % (LONG_BYTES / 8)] = i * 0x9e3779b97f4a7c15u;
+}
+
 /* Long MADs come in memory files: the wrong file, a file without seals, one of another size, the
  * same one twice while its bytes change. */
 static void attack_mad_files(struct attacker *attacker)
@@ -260,8 +266,8 @@ static void attack_mad_files(struct attacker *attacker)
 	pid_t changer = fork();
 
 	CHECK(changer >= 0);
-	for (uint64_t i = 0; changer == 0; i++)
-		((volatile uint64_t *)memory)[i % (LONG_BYTES / 8)] = i * 0x9e3779b97f4a7c15u;
+	if (changer == 0)
+		change_for_ever(memory);
 	for (unsigned round = 0; round < 20; round++)
 		CHECK(takes_file(attacker, sealed, LONG_BYTES));
 	CHECK(kill(changer, SIGKILL) == 0 && waitpid(changer, NULL, 0) == changer);
