@@ -127,7 +127,7 @@ bool channel_is_underway(struct channel *channel, uint64_t position, time_ns now
 		channel->taken_head = channel->out.head_seen;
 		channel->taken_at = now;
 	}
-	return now - channel->taken_at < CHANNEL_STALL_NS;
+	return now - channel->taken_at < CHANNEL_UNREAD_NS;
 }
 
 time_ns channel_deadline(const struct channel *channel)

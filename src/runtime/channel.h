@@ -23,6 +23,10 @@
  * 18). */
 #define CHANNEL_STALL_NS MILLISECONDS(200)
 
+/* Records that are unread for so long count as lost, though their reader lives. On a machine with
+ * many programs per processor, the kernel let softibd wait for 0.8 s after it was woken. */
+#define CHANNEL_UNREAD_NS SECONDS(2)
+
 struct grant_table;
 struct pin_table;
 struct rma_area;

@@ -182,13 +182,15 @@ static void test_record_is_underway_until_a_living_reader_has_taken_it(void **st
 	/* The reader moves: the clock starts anew. */
 	assert_non_null(ring_next(&there.in));
 	channel_release(&there);
-	assert_true(channel_is_underway(&here, end, MILLISECONDS(300)));
-	assert_true(channel_is_underway(&here, end, MILLISECONDS(499)));
+	const time_ns moved_at = MILLISECONDS(300);
+
+	assert_true(channel_is_underway(&here, end, moved_at));
+	assert_true(channel_is_underway(&here, end, moved_at + CHANNEL_UNREAD_NS - 1));
 	/* The reader has stopped: the silence counts from here on. */
-	assert_false(channel_is_underway(&here, end, MILLISECONDS(500)));
+	assert_false(channel_is_underway(&here, end, moved_at + CHANNEL_UNREAD_NS));
 	assert_non_null(ring_next(&there.in));
 	channel_release(&there);
-	assert_false(channel_is_underway(&here, end, MILLISECONDS(501)));
+	assert_false(channel_is_underway(&here, end, moved_at + CHANNEL_UNREAD_NS + 1));
 }
 
 int main(void)
